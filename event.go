@@ -1,0 +1,196 @@
+package parley
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Event is one stored entry of a session's log. Seq counts 1, 2, 3 … without
+// gaps in its session; Pos orders all events of a store as they were committed.
+// Data is the encoded body; see [Event.Decode].
+//
+// A fork shows its parent's events under its own id, with the seq and pos they
+// have there.
+type Event struct {
+	Session  SessionID       `json:"session_id"`
+	Seq      uint64          `json:"seq"`
+	Pos      uint64          `json:"-"`
+	Type     EventType       `json:"type"`
+	Turn     TurnID          `json:"turn_id,omitempty"`
+	At       time.Time       `json:"at"`
+	Identity IdentityID      `json:"identity,omitempty"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// Draft is an event that is not stored yet: it has no seq, and no time of its
+// own unless At is set (an importer's events happened before they are stored).
+type Draft struct {
+	Turn     TurnID
+	Identity IdentityID
+	At       time.Time
+	Body     EventBody
+}
+
+// EventType names what happened.
+type EventType string
+
+// The types of stored events.
+const (
+	EventStarted           EventType = "session:started"
+	EventUpdated           EventType = "session:updated"
+	EventInput             EventType = "session:input"
+	EventMessage           EventType = "session:message"
+	EventTurnStarted       EventType = "session:turn_started"
+	EventToolStarted       EventType = "session:tool_started"
+	EventToolCompleted     EventType = "session:tool_completed"
+	EventApprovalRequested EventType = "session:approval_requested"
+	EventApprovalResolved  EventType = "session:approval_resolved"
+	EventTurnCompleted     EventType = "session:turn_completed"
+	EventReset             EventType = "session:reset"
+	EventResumed           EventType = "session:resumed"
+	EventSuspended         EventType = "session:suspended"
+	EventRewound           EventType = "session:rewound"
+	EventForked            EventType = "session:forked"
+	EventPromoted          EventType = "session:promoted"
+	EventRedacted          EventType = "session:redacted"
+	EventDeliveryFailed    EventType = "session:delivery_failed"
+	EventParticipant       EventType = "session:participant"
+	EventEnded             EventType = "session:ended"
+)
+
+// Activity reports whether an event of this type makes its session the most
+// recently used one.
+func (t EventType) Activity() bool {
+	switch t {
+	case EventStarted, EventInput, EventMessage, EventTurnStarted, EventTurnCompleted:
+		return true
+	}
+	return false
+}
+
+// Redactable reports whether an event of this type holds what somebody wrote.
+// The others hold only facts that counters are made of.
+func (t EventType) Redactable() bool {
+	return t == EventInput || t == EventMessage || !t.known()
+}
+
+func (t EventType) known() bool { _, ok := bodies[t]; return ok }
+
+// EventBody is the content of an event. The bodies of this package are known by
+// their type; [Custom] carries those of embedding programs.
+type EventBody interface {
+	EventType() EventType
+	validate() error
+}
+
+// Decode gives the event's body: one of the body types of this package as a
+// pointer, *[Tombstone] if it was redacted, *[Custom] for a type this package
+// does not know. A body that does not fit its type is [CodeInvalid].
+func (e Event) Decode() (EventBody, error) { return DecodeBody(e.Type, e.Data) }
+
+// Redacted reports whether the event's body was taken away.
+func (e Event) Redacted() bool { return bytes.Equal(e.Data, TombstoneData) }
+
+// DecodeBody decodes and checks an event body.
+func DecodeBody(t EventType, data []byte) (EventBody, error) {
+	if len(data) > MaxBodyBytes {
+		return nil, tooLargef("%s event is %d bytes long; at most %d are allowed", t, len(data), MaxBodyBytes)
+	}
+	if bytes.Equal(data, TombstoneData) {
+		return &Tombstone{Of: t}, nil
+	}
+	if err := checkJSON("event data", data); err != nil {
+		return nil, err
+	}
+	body := EventBody(&Custom{Type: t})
+	if make, ok := bodies[t]; ok {
+		body = make()
+	}
+	if err := json.Unmarshal(data, body); err != nil {
+		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("data does not fit %s", t), Err: err}
+	}
+	if err := body.validate(); err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+// EncodeBody checks a body and encodes it for storage. It fails with
+// [CodeInvalid] or [CodeTooLarge].
+func EncodeBody(body EventBody) (json.RawMessage, error) {
+	if err := body.validate(); err != nil {
+		return nil, err
+	}
+	data, err := encodeJSON(body)
+	if err != nil {
+		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("%s cannot be encoded", body.EventType()), Err: err}
+	}
+	if len(data) > MaxBodyBytes {
+		return nil, tooLargef("%s event is %d bytes long; at most %d are allowed; put large content into a blob",
+			body.EventType(), len(data), MaxBodyBytes)
+	}
+	return data, nil
+}
+
+// encodeJSON is json.Marshal without HTML escapes, which would triple the size
+// of code that people paste.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// TombstoneData is the body of a redacted event.
+var TombstoneData = json.RawMessage(`{"redacted":true}`)
+
+// Tombstone stands where a redacted body was.
+type Tombstone struct {
+	Of EventType `json:"-"`
+}
+
+// EventType gives the type of the event that was redacted.
+func (t *Tombstone) EventType() EventType { return t.Of }
+
+func (t *Tombstone) validate() error {
+	return invalidf("a tombstone cannot be written; redact the event instead")
+}
+
+// Custom is the body of an event whose type an embedding program brought. The
+// type is <namespace>:<name> and not in the namespaces session and agent.
+type Custom struct {
+	Type EventType
+	Data json.RawMessage
+}
+
+// EventType gives the program's type.
+func (c *Custom) EventType() EventType { return c.Type }
+
+// MarshalJSON gives the program's data as it is.
+func (c *Custom) MarshalJSON() ([]byte, error) { return c.Data, nil }
+
+// UnmarshalJSON keeps the program's data as it is.
+func (c *Custom) UnmarshalJSON(data []byte) error {
+	c.Data = bytes.Clone(data)
+	return nil
+}
+
+func (c *Custom) validate() error {
+	if err := checkID("event type", string(c.Type)); err != nil {
+		return err
+	}
+	ns, name, ok := strings.Cut(string(c.Type), ":")
+	if !ok || ns == "" || name == "" || ns == "session" || ns == "agent" {
+		return invalidf("event type %s must be <namespace>:<name>, and session and agent are taken", quote(string(c.Type)))
+	}
+	if len(c.Data) == 0 {
+		return invalidf("event data is missing")
+	}
+	return checkJSON("event data", c.Data)
+}

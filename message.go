@@ -1,0 +1,283 @@
+package parley
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Message is one entry of the transcript, the body of a session:message event.
+type Message struct {
+	ID     string      `json:"id"`
+	Role   MessageRole `json:"role"`
+	Parts  []Part      `json:"parts"`
+	Inputs []InputRef  `json:"inputs,omitempty"` // the inputs it shows to the model
+	Sender *Sender     `json:"sender,omitempty"` // who wrote it, where several people can
+	Model  string      `json:"model,omitempty"`  // which model answered
+}
+
+// MessageRole says who speaks.
+type MessageRole string
+
+// The roles of messages.
+const (
+	MessageUser      MessageRole = "user"
+	MessageAssistant MessageRole = "assistant"
+	MessageTool      MessageRole = "tool"
+	MessageSystem    MessageRole = "system"
+)
+
+// Part is one piece of durable content. Kind says which of the other fields is
+// set: Text for text and reasoning, else the one of that name.
+type Part struct {
+	Kind   PartKind    `json:"type"`
+	Text   string      `json:"text,omitempty"`
+	Media  *Media      `json:"media,omitempty"`
+	Call   *ToolCall   `json:"tool_call,omitempty"`
+	Result *ToolResult `json:"tool_result,omitempty"`
+}
+
+// PartKind is the kind of a [Part].
+type PartKind string
+
+// The kinds of parts.
+const (
+	PartText       PartKind = "text"
+	PartReasoning  PartKind = "reasoning" // the text alone; a provider's signature lives in the open turn only
+	PartMedia      PartKind = "media"
+	PartToolCall   PartKind = "tool_call"
+	PartToolResult PartKind = "tool_result"
+)
+
+// Media refers to a blob by its handle; bytes are never inline.
+type Media struct {
+	Handle string `json:"handle"`
+	Type   string `json:"media_type"`
+	Name   string `json:"name,omitempty"`
+	Size   int64  `json:"size,omitempty"`
+}
+
+// ToolCall is the model's wish to run a tool.
+type ToolCall struct {
+	ID        CallID          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+}
+
+// ToolResult is what a tool gave back. Unknown means that the process died
+// while the tool ran, so nobody can say what it did.
+type ToolResult struct {
+	CallID  CallID `json:"call_id"`
+	Text    string `json:"text,omitempty"`
+	Media   *Media `json:"media,omitempty"`
+	IsError bool   `json:"is_error,omitempty"`
+	Unknown bool   `json:"unknown,omitempty"`
+}
+
+// TextPart makes a text part.
+func TextPart(text string) Part { return Part{Kind: PartText, Text: text} }
+
+// PlainText gives the text parts, one per line.
+func PlainText(parts []Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p.Kind != PartText {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// previewRunes is how much of a message a list of sessions shows.
+const previewRunes = 120
+
+// Preview gives the one line of m that a list of sessions shows, or "" for
+// messages that no list shows: those of tools and the system, and those
+// without text.
+func (m *Message) Preview() string {
+	if m.Role != MessageUser && m.Role != MessageAssistant {
+		return ""
+	}
+	var b strings.Builder
+	runes, gap := 0, false
+	for _, p := range m.Parts {
+		if p.Kind != PartText {
+			continue
+		}
+		for _, r := range p.Text {
+			if unicode.IsSpace(r) || unicode.IsControl(r) {
+				gap = runes > 0
+				continue
+			}
+			if gap {
+				b.WriteByte(' ')
+				runes++
+				gap = false
+			}
+			if runes >= previewRunes {
+				b.WriteRune('…')
+				return b.String()
+			}
+			b.WriteRune(r)
+			runes++
+		}
+		gap = runes > 0
+	}
+	return b.String()
+}
+
+func (m *Message) validate() error {
+	switch m.Role {
+	case MessageUser, MessageAssistant, MessageTool, MessageSystem:
+	default:
+		return invalidf("message role %s is not known", quote(string(m.Role)))
+	}
+	if err := checkID("message id", m.ID); err != nil {
+		return err
+	}
+	if err := checkText("model name", m.Model, 0, MaxNameBytes); err != nil {
+		return err
+	}
+	if m.Sender != nil {
+		if err := m.Sender.validate(); err != nil {
+			return err
+		}
+	}
+	for _, ref := range m.Inputs {
+		if err := ref.Validate(); err != nil {
+			return err
+		}
+	}
+	return ValidateParts(m.Parts)
+}
+
+func (s Sender) validate() error {
+	if err := checkText("sender id", s.ID, 0, MaxIDBytes); err != nil {
+		return err
+	}
+	if err := checkText("sender's alternative id", s.AltID, 0, MaxIDBytes); err != nil {
+		return err
+	}
+	return checkProse("sender name", s.Name, MaxNameBytes)
+}
+
+// ValidateParts reports whether parts can be stored.
+func ValidateParts(parts []Part) error {
+	if len(parts) > MaxParts {
+		return tooLargef("message has %d parts; at most %d are allowed", len(parts), MaxParts)
+	}
+	for i := range parts {
+		if err := parts[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Part) validate() error {
+	set := 0
+	for _, b := range []bool{p.Text != "", p.Media != nil, p.Call != nil, p.Result != nil} {
+		if b {
+			set++
+		}
+	}
+	if set > 1 {
+		return invalidf("a part of kind %s holds more than its own content", quote(string(p.Kind)))
+	}
+	switch p.Kind {
+	case PartText, PartReasoning:
+		if p.Media != nil || p.Call != nil || p.Result != nil {
+			return invalidf("a %s part holds only text", p.Kind)
+		}
+		return checkProse("text", p.Text, MaxBodyBytes)
+	case PartMedia:
+		if p.Media == nil {
+			return invalidf("a media part needs its media")
+		}
+		return p.Media.validate()
+	case PartToolCall:
+		if p.Call == nil {
+			return invalidf("a tool_call part needs its call")
+		}
+		return p.Call.validate()
+	case PartToolResult:
+		if p.Result == nil {
+			return invalidf("a tool_result part needs its result")
+		}
+		return p.Result.validate()
+	}
+	return invalidf("part kind %s is not known; it must be text, reasoning, media, tool_call or tool_result", quote(string(p.Kind)))
+}
+
+func (m *Media) validate() error {
+	if err := checkID("media handle", m.Handle); err != nil {
+		return err
+	}
+	if err := checkText("media type", m.Type, 1, MaxIDBytes); err != nil {
+		return err
+	}
+	if m.Size < 0 {
+		return invalidf("media size must not be negative")
+	}
+	return checkText("media name", m.Name, 0, MaxNameBytes)
+}
+
+func (c *ToolCall) validate() error {
+	if err := checkID("call id", string(c.ID)); err != nil {
+		return err
+	}
+	if err := checkText("tool name", c.Name, 1, MaxNameBytes); err != nil {
+		return err
+	}
+	return checkJSON("tool arguments", c.Arguments)
+}
+
+func (r *ToolResult) validate() error {
+	if err := checkID("call id", string(r.CallID)); err != nil {
+		return err
+	}
+	if r.Media != nil {
+		if err := r.Media.validate(); err != nil {
+			return err
+		}
+	}
+	return checkProse("tool result", r.Text, MaxBodyBytes)
+}
+
+// checkJSON refuses JSON that is malformed or nested too deeply. Nothing at all
+// is allowed.
+func checkJSON(what string, raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if len(raw) > MaxBodyBytes {
+		return tooLargef("%s are %d bytes long; at most %d are allowed", what, len(raw), MaxBodyBytes)
+	}
+	depth, inString, escaped := 0, false, false
+	for _, c := range raw {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped = c == '\\'
+			inString = c != '"'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return invalidf("%s are nested more than %d deep", what, MaxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return invalidf("%s are not valid JSON", what)
+	}
+	return nil
+}
