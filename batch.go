@@ -166,13 +166,15 @@ type AliasChange struct {
 	Key   Key
 }
 
-// UserChange stores a user, or removes it.
+// UserChange stores a user, or removes it; then its identities belong to
+// nobody. A user keeps the time it was first stored at.
 type UserChange struct {
 	User   User
 	Remove bool
 }
 
-// IdentityChange stores an identity, or removes it.
+// IdentityChange stores an identity, or removes it. A user that is not there is
+// [CodeNotFound]. An identity keeps the time it was first stored at.
 type IdentityChange struct {
 	Identity Identity
 	Remove   bool

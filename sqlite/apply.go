@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// tx is one batch inside a transaction.
+type tx struct {
+	c      *conn
+	pos    uint64 // of the last event
+	wrote  bool   // there is something to commit
+	scrub  bool   // bodies were taken away
+	heads  []*head
+	result *parley.Result
+}
+
+// head is what a batch knows of a session: as it was when first looked at, and
+// then as the batch changes it.
+type head struct {
+	nr        int64
+	id        parley.SessionID
+	key       int64 // 0: none
+	parentSeq uint64
+	recovery  parley.RecoveryState
+
+	status    parley.Status
+	fence     parley.Fence
+	queued    int
+	lastSeq   uint64
+	counters  parley.Counters
+	updatedAt time.Time
+}
+
+// eventID is the row id of an event.
+func eventID(log int64, seq uint64) int64 { return log<<32 | int64(seq) }
+
+// apply carries the batch out. The order is the one [parley.Batch] promises.
+func (p *prepared) apply(t *tx) error {
+	dup, err := t.findDuplicate(p)
+	if err != nil {
+		return err
+	}
+	if dup != nil {
+		t.result.Duplicate = dup
+		return nil
+	}
+	for i, e := range p.Expect {
+		if err := t.expect(i, e); err != nil {
+			return err
+		}
+	}
+	t.wrote = true
+	before := t.pos
+	t.result.Sessions = make([]parley.SessionResult, len(p.changes))
+	for i := range p.changes {
+		if err := t.applySession(p.At, &p.changes[i], &t.result.Sessions[i]); err != nil {
+			return err
+		}
+	}
+	if t.pos > before {
+		t.result.Pos = t.pos
+	}
+	for i := range p.Keys {
+		if err := t.pointKey(&p.Keys[i]); err != nil {
+			return err
+		}
+	}
+	for _, a := range p.Aliases {
+		if err := t.claimAlias(a); err != nil {
+			return err
+		}
+	}
+	return t.applyPeople(p.Batch)
+}
+
+// findDuplicate looks for an admitted input that is there already. The same
+// name with other content is a conflict.
+func (t *tx) findDuplicate(p *prepared) (*parley.Input, error) {
+	for i := range p.changes {
+		for j := range p.changes[i].inputs {
+			ref := p.changes[i].Admit[j].Ref
+			var hash []byte
+			found, err := t.c.one(func(r row) { hash = r.blob(0) },
+				`SELECT hash FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+			if len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash) {
+				return nil, conflict("input %q of %q was sent before with other content; a new message needs a new id", ref.ID, ref.Origin)
+			}
+			in, err := readInput(t.c, ref)
+			return &in, err
+		}
+	}
+	return nil, nil
+}
+
+// head gives what the batch knows of a session.
+func (t *tx) head(id parley.SessionID) (*head, error) {
+	for _, h := range t.heads {
+		if h.id == id {
+			return h, nil
+		}
+	}
+	h := &head{id: id}
+	found, err := t.c.one(func(r row) {
+		h.nr, h.key, h.parentSeq = r.int(0), r.int(1), r.seq(2)
+		h.recovery = parley.RecoveryState(r.text(3))
+		h.status, h.fence, h.queued, h.lastSeq = parley.Status(r.text(4)), parley.Fence(r.int(5)), int(r.int(6)), r.seq(7)
+		h.counters = readCounters(r, 8)
+		h.updatedAt = r.time(16)
+	}, `SELECT s.nr, ifnull(s.key, 0), s.parent_seq, s.recovery, h.status, h.fence, h.queued, h.last_seq, `+counterColumns+`, h.updated_at
+		FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ?`, id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, notFound("there is no session %q", id)
+	}
+	t.heads = append(t.heads, h)
+	return h, nil
+}
+
+const counterColumns = `h.messages, h.turns, h.input_tokens, h.output_tokens, h.cache_read_tokens, h.cache_write_tokens,
+	h.cost_microusd, h.last_prompt_tokens`
+
+// readCounters reads counterColumns from column i on.
+func readCounters(r row, i int) parley.Counters {
+	return parley.Counters{
+		Messages: r.int(i), Turns: r.int(i + 1),
+		Usage: parley.Usage{
+			InputTokens: r.int(i + 2), OutputTokens: r.int(i + 3),
+			CacheReadTokens: r.int(i + 4), CacheWriteTokens: r.int(i + 5), CostMicroUSD: r.int(i + 6),
+		},
+		LastPromptTokens: r.int(i + 7),
+	}
+}
+
+// saveHead writes the changing part of a session.
+func (t *tx) saveHead(h *head) error {
+	n := &h.counters
+	return t.c.exec(`UPDATE heads SET fence = ?, queued = ?, last_seq = ?, messages = ?, turns = ?, input_tokens = ?, output_tokens = ?,
+		cache_read_tokens = ?, cache_write_tokens = ?, cost_microusd = ?, last_prompt_tokens = ?, updated_at = ? WHERE nr = ?`,
+		h.fence, h.queued, h.lastSeq, n.Messages, n.Turns, n.InputTokens, n.OutputTokens,
+		n.CacheReadTokens, n.CacheWriteTokens, n.CostMicroUSD, n.LastPromptTokens, h.updatedAt, h.nr)
+}

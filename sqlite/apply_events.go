@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// appendEvents admits the change's inputs and appends its events, and brings
+// what they determine up to date.
+func (t *tx) appendEvents(at time.Time, h *head, c *change) error {
+	var tally parley.Tally
+	for i := range c.Admit {
+		in, a := &c.Admit[i], &c.inputs[i]
+		if err := t.appendEvent(h, &tally, at, in.Turn, in.Principal.Identity, &a.encoded); err != nil {
+			return err
+		}
+		if err := t.insertInput(at, h, in, a); err != nil {
+			return err
+		}
+		if in.State == parley.InputQueued {
+			h.queued++
+		}
+	}
+	for i := range c.Events {
+		d := &c.Events[i]
+		when := d.At
+		if when.IsZero() {
+			when = at
+		}
+		if err := t.appendEvent(h, &tally, when, d.Turn, d.Identity, &c.events[i]); err != nil {
+			return err
+		}
+		if m, ok := d.Body.(*parley.Message); ok {
+			if err := t.markShown(h, m); err != nil {
+				return err
+			}
+		}
+	}
+	return t.applyTally(h, &tally)
+}
+
+func (t *tx) appendEvent(h *head, tally *parley.Tally, at time.Time, turn parley.TurnID, by parley.IdentityID, e *encoded) error {
+	h.lastSeq++
+	t.pos++
+	tally.Add(h.lastSeq, at, e.body)
+	return t.c.exec(`INSERT INTO events (id, pos, type, turn, at, identity, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		eventID(h.nr, h.lastSeq), t.pos, e.body.EventType(), orNull(turn), at, orNull(by), e.json)
+}
+
+// markShown notes on inputs which message has their content, so that a
+// redaction of either finds the other.
+func (t *tx) markShown(h *head, m *parley.Message) error {
+	for _, ref := range m.Inputs {
+		if err := t.c.exec(`UPDATE inputs SET shown = ? WHERE origin = ? AND id = ? AND session = ?`,
+			h.lastSeq, ref.Origin, ref.ID, h.nr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyTally adds what new events determine to the session.
+func (t *tx) applyTally(h *head, tally *parley.Tally) error {
+	n := tally.Counters
+	h.counters.Messages += n.Messages
+	h.counters.Turns += n.Turns
+	h.counters.Usage = h.counters.Usage.Plus(n.Usage)
+	if n.LastPromptTokens > 0 {
+		h.counters.LastPromptTokens = n.LastPromptTokens
+	}
+	if !tally.LastActivity.IsZero() {
+		h.updatedAt = tally.LastActivity
+	}
+	if tally.PreviewSeq > 0 {
+		if err := t.setPreview(h.nr, tally.PreviewSeq, tally.Preview); err != nil {
+			return err
+		}
+	}
+	return t.setParticipants(h.nr, tally.Participants)
+}
+
+func (t *tx) setPreview(session int64, seq uint64, text string) error {
+	return t.c.exec(`INSERT INTO previews (nr, seq, text) VALUES (?, ?, ?)
+		ON CONFLICT (nr) DO UPDATE SET seq = excluded.seq, text = excluded.text`, session, seq, text)
+}
+
+func (t *tx) setParticipants(session int64, changes []parley.ParticipantChanged) error {
+	for _, p := range changes {
+		sql := `INSERT INTO participants (session, identity) VALUES (?, ?) ON CONFLICT DO NOTHING`
+		if p.Left {
+			sql = `DELETE FROM participants WHERE session = ? AND identity = ?`
+		}
+		if err := t.c.exec(sql, session, p.Identity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) insertInput(at time.Time, h *head, in *parley.Input, a *admission) error {
+	return t.c.exec(`INSERT INTO inputs (origin, id, session, seq, hash, kind, state, principal, busy, decision, not_before, turn, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		in.Ref.Origin, in.Ref.ID, h.nr, h.lastSeq, a.hash, in.Kind, in.State, a.principal,
+		orNull(in.Busy), orNull(in.Decision), in.NotBefore, orNull(in.Turn), at)
+}

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parley-run/parley"
+)
+
+// orphans are queries for rows that belong to nothing, each with what to say of
+// the row's name.
+var orphans = []struct{ kind, sql string }{
+	{"a log that no session shows", `SELECT DISTINCT id >> 32 FROM events WHERE id >> 32 NOT IN (SELECT nr FROM sessions)
+		AND id >> 32 NOT IN (SELECT log FROM session_logs)`},
+	{"a session without its counters", `SELECT id FROM sessions WHERE nr NOT IN (SELECT nr FROM heads)`},
+	{"counters without their session", `SELECT nr FROM heads WHERE nr NOT IN (SELECT nr FROM sessions)`},
+	{"a session whose agent is missing", `SELECT id FROM sessions WHERE snapshot NOT IN (SELECT nr FROM snapshots)`},
+	{"a key that leads to a missing session", `SELECT key FROM keys WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a session whose key is missing", `SELECT id FROM sessions WHERE key NOT IN (SELECT nr FROM keys)`},
+	{"an alias of a missing key", `SELECT alias FROM aliases WHERE key NOT IN (SELECT nr FROM keys)`},
+	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
+		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},
+	{"a participant of a missing session", `SELECT identity FROM participants WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a preview of a missing session", `SELECT nr FROM previews WHERE nr NOT IN (SELECT nr FROM sessions)`},
+	{"an input of a missing session", `SELECT origin || ' ' || id FROM inputs WHERE gone IS NULL AND session NOT IN (SELECT nr FROM sessions)`},
+	{"an input without its event", `SELECT origin || ' ' || id FROM inputs i WHERE gone IS NULL
+		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (i.session << 32 | i.seq) AND e.type = 'session:input')`},
+	{"a turn of a missing session", `SELECT id FROM turns WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a call of a turn that is not open", `SELECT id FROM calls c
+		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = c.session AND t.id = c.turn AND t.state <> 'completed')`},
+	{"an approval of a missing turn", `SELECT call FROM approvals a
+		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = a.session AND t.id = a.turn)`},
+	{"a delivery of a missing session", `SELECT id FROM outbox WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a notice of a missing session", `SELECT id FROM notices WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"an identity of a missing user", `SELECT id FROM identities WHERE user NOT IN (SELECT id FROM users)`},
+}
+
+// Check looks at what only the store itself can see: whether the file is whole,
+// and whether rows belong to something. It reads everything.
+func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
+	return s.read(ctx, "check store", func(c *conn) error {
+		err := c.each(func(r row) error {
+			if text := r.text(0); text != "ok" {
+				report(parley.Problem{Kind: "damaged file", Detail: text})
+			}
+			return nil
+		}, `PRAGMA integrity_check`)
+		if err != nil {
+			return err
+		}
+		for _, o := range orphans {
+			err := c.each(func(r row) error {
+				report(parley.Problem{Kind: "orphan", Detail: o.kind + ": " + r.text(0)})
+				return nil
+			}, o.sql)
+			if err != nil {
+				return fmt.Errorf("look for %s: %w", o.kind, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Rebuild computes anew what a session's events determine: its counters, last
+// seq, preview, activity and participants; and how many of its inputs are
+// queued.
+func (s *Store) Rebuild(ctx context.Context, id parley.SessionID) error {
+	return s.writer.submit(ctx, &request{apply: func(t *tx) error { return t.rebuild(id) }})
+}
+
+func (t *tx) rebuild(id parley.SessionID) error {
+	h, err := t.head(id)
+	if err != nil {
+		return err
+	}
+	t.wrote = true
+	var tally parley.Tally
+	h.lastSeq = h.parentSeq
+	err = t.c.each(func(r row) error {
+		e := readEvent(r, id)
+		body, err := e.Decode()
+		if err != nil {
+			return fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		tally.Add(e.Seq, e.At, body)
+		h.lastSeq = e.Seq
+		return nil
+	}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ? ORDER BY id`, eventID(h.nr, 0), eventID(h.nr, 1<<32-1))
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.one(func(r row) { h.queued, h.updatedAt = int(r.int(0)), r.time(1) },
+		`SELECT (SELECT count(*) FROM inputs WHERE session = ?1 AND state = 'queued' AND state IN ('queued', 'running')), created_at
+		FROM sessions WHERE nr = ?1`, h.nr); err != nil {
+		return err
+	}
+	h.counters = parley.Counters{}
+	if err := t.c.exec(`DELETE FROM participants WHERE session = ?`, h.nr); err != nil {
+		return err
+	}
+	if err := t.applyTally(h, &tally); err != nil {
+		return err
+	}
+	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
+	if err != nil {
+		return err
+	}
+	if err := t.findPreview(h.nr, list, h.lastSeq); err != nil {
+		return err
+	}
+	return t.saveHead(h)
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// conn is one connection with its prepared statements. It is used by one
+// goroutine at a time.
+type conn struct {
+	db    *sqlite3.Conn
+	stmts map[string]*sqlite3.Stmt
+}
+
+// openConn opens the file. The files SQLite makes beside it get its mode, so
+// that a private store stays private.
+func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
+	query := url.Values{"modeof": {path}}
+	if vfs != "" {
+		query.Set("vfs", vfs)
+	}
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
+	db, err := sqlite3.OpenFlags(uri.String(), flags|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	if err := db.BusyTimeout(busyTimeout); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// set applies pragmas.
+func (c *conn) set(pragmas ...string) error {
+	for _, p := range pragmas {
+		if err := c.db.Exec("PRAGMA " + p); err != nil {
+			return fmt.Errorf("pragma %s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (c *conn) close() error {
+	for _, s := range c.stmts {
+		// A statement repeats the error of its last step when it is closed;
+		// whoever ran it has seen that.
+		_ = s.Close()
+	}
+	c.stmts = nil
+	return c.db.Close()
+}
+
+func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
+	s, ok := c.stmts[sql]
+	if !ok {
+		var err error
+		if s, _, err = c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+			return nil, fmt.Errorf("prepare %q: %w", sql, err)
+		}
+		c.stmts[sql] = s
+	}
+	for i, arg := range args {
+		if err := bind(s, i+1, arg); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// exec runs a statement that gives no rows.
+func (c *conn) exec(sql string, args ...any) error {
+	s, err := c.prepare(sql, args)
+	if err != nil {
+		return err
+	}
+	return s.Exec()
+}
+
+// changed runs a statement and reports whether it changed a row.
+func (c *conn) changed(sql string, args ...any) (bool, error) {
+	if err := c.exec(sql, args...); err != nil {
+		return false, err
+	}
+	return c.db.Changes() > 0, nil
+}
+
+// each calls f for every row. An error of f ends it and is returned.
+func (c *conn) each(f func(r row) error, sql string, args ...any) error {
+	s, err := c.prepare(sql, args)
+	if err != nil {
+		return err
+	}
+	for s.Step() {
+		if err := f(row{s}); err != nil {
+			return errors.Join(err, s.Reset())
+		}
+	}
+	return s.Reset()
+}
+
+// one calls f for the first row, if there is one, and reports whether there
+// was.
+func (c *conn) one(f func(r row), sql string, args ...any) (bool, error) {
+	s, err := c.prepare(sql, args)
+	if err != nil {
+		return false, err
+	}
+	found := s.Step()
+	if found {
+		f(row{s})
+	}
+	return found, s.Reset()
+}
+
+// exists reports whether the query gives a row.
+func (c *conn) exists(sql string, args ...any) (bool, error) {
+	return c.one(func(row) {}, sql, args...)
+}
+
+// bind sets a parameter. Empty strings stay empty strings; a zero time and nil
+// are NULL.
+func bind(s *sqlite3.Stmt, i int, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		return s.BindNull(i)
+	case int64:
+		return s.BindInt64(i, v)
+	case int:
+		return s.BindInt64(i, int64(v))
+	case uint64:
+		return s.BindInt64(i, int64(v))
+	case string:
+		return s.BindText(i, v)
+	case []byte:
+		return s.BindBlob(i, v)
+	case bool:
+		return s.BindBool(i, v)
+	case time.Time:
+		if v.IsZero() {
+			return s.BindNull(i)
+		}
+		return s.BindInt64(i, v.UnixMicro())
+	}
+	switch v := reflect.ValueOf(arg); v.Kind() {
+	case reflect.String:
+		return s.BindText(i, v.String())
+	case reflect.Uint64:
+		return s.BindInt64(i, int64(v.Uint()))
+	}
+	return fmt.Errorf("cannot bind a %T", arg)
+}
+
+// orNull makes an empty string NULL.
+func orNull[S ~string](s S) any {
+	if s == "" {
+		return nil
+	}
+	return string(s)
+}
+
+// row is the current row of a statement.
+type row struct{ s *sqlite3.Stmt }
+
+func (r row) text(i int) string { return r.s.ColumnText(i) }
+func (r row) int(i int) int64   { return r.s.ColumnInt64(i) }
+func (r row) seq(i int) uint64  { return uint64(r.s.ColumnInt64(i)) }
+func (r row) bool(i int) bool   { return r.s.ColumnInt64(i) != 0 }
+func (r row) blob(i int) []byte { return r.s.ColumnBlob(i, nil) }
+func (r row) isNull(i int) bool { return r.s.ColumnType(i) == sqlite3.NULL }
+func (r row) time(i int) time.Time {
+	if r.isNull(i) {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.s.ColumnInt64(i)).UTC()
+}

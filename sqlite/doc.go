@@ -1,0 +1,21 @@
+// Package sqlite is the store for one machine: a [parley.Store] in one SQLite
+// file.
+//
+// All writing goes through one connection. Commit checks and encodes a batch in
+// the caller's goroutine and queues it; a writer goroutine, which exists only
+// while batches wait, takes what is queued, applies it in one transaction with a
+// savepoint per batch, syncs once, and answers all. So a refused batch never
+// spoils its neighbours, and the price of a sync is shared by those who came
+// during the last one. Reads go over their own read-only connections.
+//
+// If a write or a sync fails, the connection is given up: its batches get
+// unavailable, and the store opens a new connection and moves the write-ahead
+// log into the database before it writes again.
+//
+// Inside, sessions have numbers. A session's own log has the session's number,
+// and an event's row id is log<<32 | seq, so that a log is one range of one
+// table. See docs/store.md.
+//
+// The package imports the root package and the SQLite driver, nothing else of
+// Parley.
+package sqlite

@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+)
+
+// translate turns an error of the driver into one of the domain. Errors of the
+// domain pass.
+func translate(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var domain *parley.Error
+	if errors.As(err, &domain) {
+		return err
+	}
+	e := &parley.Error{Code: parley.CodeInternal, Op: op, Err: err}
+	var code sqlite3.ErrorCode
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Code, e.Message = parley.CodeUnavailable, "gave up waiting for the store"
+	case !errors.As(err, &code):
+	case code == sqlite3.FULL:
+		e.Code, e.Message = parley.CodeUnavailable, "the disk is full; free some space, the store goes on by itself"
+	case code == sqlite3.IOERR, code == sqlite3.CANTOPEN, code == sqlite3.READONLY, code == sqlite3.PERM:
+		e.Code, e.Message = parley.CodeUnavailable, "the store's files cannot be read or written"
+	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
+		e.Code, e.Message = parley.CodeUnavailable, "the store is busy; try again"
+	case code == sqlite3.CORRUPT, code == sqlite3.NOTADB:
+		e.Code = parley.CodeInternal
+		e.Message = "the store's file is damaged; stop Parley, run `parley doctor`, and restore a backup if it agrees"
+	}
+	return e
+}
+
+// refused reports whether err says that this batch cannot be applied, while the
+// store is well.
+func refused(err error) bool {
+	switch parley.CodeOf(err) {
+	case parley.CodeInvalid, parley.CodeTooLarge, parley.CodeNotFound, parley.CodeConflict:
+		return true
+	}
+	return false
+}
+
+// fatal reports whether a connection that gave err is not to be used again: its
+// file failed, or what it has in memory may be wrong. Mistakes in a statement
+// and broken constraints are not.
+func fatal(err error) bool {
+	var code sqlite3.ErrorCode
+	if err == nil || refused(err) || !errors.As(err, &code) {
+		return false
+	}
+	switch code {
+	case sqlite3.CONSTRAINT, sqlite3.ERROR, sqlite3.MISMATCH, sqlite3.RANGE, sqlite3.TOOBIG, sqlite3.INTERRUPT, sqlite3.BUSY:
+		return false
+	}
+	return true
+}
+
+func notFound(format string, args ...any) error {
+	return parley.Errorf(parley.CodeNotFound, format, args...)
+}
+
+func conflict(format string, args ...any) error {
+	return parley.Errorf(parley.CodeConflict, format, args...)
+}
+
+func invalid(format string, args ...any) error {
+	return parley.Errorf(parley.CodeInvalid, format, args...)
+}
+
+// unknownOutcome is for a batch that may or may not have been written.
+func unknownOutcome(cause error) error {
+	return &parley.Error{
+		Code: parley.CodeUnavailable, Op: "commit",
+		Message: "the store could not confirm the change; repeat it with the same input id",
+		Err:     fmt.Errorf("%w: %w", parley.ErrOutcomeUnknown, cause),
+	}
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parley-run/parley"
+)
+
+// applicationID marks a SQLite file as a store of Parley ("PARL").
+const applicationID = 0x5041524C
+
+// inspect looks at the file at path before SQLite does, so that what is not
+// ours stays untouched. It reports whether there is a store. What SQLite has in
+// its write-ahead log it cannot see; readVersion looks again.
+func inspect(path string) (found bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return false, invalid("the folder %s of the store does not exist; make it first", filepath.Dir(path))
+		}
+		return false, nil
+	case err != nil:
+		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	case info.IsDir():
+		return false, invalid("%s is a folder; a store is a file", path)
+	case info.Size() == 0:
+		return false, nil
+	}
+	header, err := readHeader(path)
+	if err != nil {
+		return false, err
+	}
+	if !bytes.HasPrefix(header, []byte("SQLite format 3\x00")) {
+		return false, invalid("%s is not a store of Parley; choose another path, or restore a backup if it once was one", path)
+	}
+	if len(header) < headerSize {
+		return false, truncated(path)
+	}
+	id := binary.BigEndian.Uint32(header[68:])
+	version := int(binary.BigEndian.Uint32(header[60:]))
+	if id == 0 && version == 0 && info.Size() <= pageSize(header) {
+		// An empty database: a store whose making was cut short.
+		return true, nil
+	}
+	if err := checkVersion(path, int64(id), version); err != nil {
+		return false, err
+	}
+	return true, checkLength(path, header, info.Size())
+}
+
+// readVersion gives the version of an open store; 0 is an empty one.
+func readVersion(path string, c *conn) (version int, err error) {
+	var id int64
+	if _, err := c.one(func(r row) { id = r.int(0) }, "PRAGMA application_id"); err != nil {
+		return 0, err
+	}
+	if _, err := c.one(func(r row) { version = int(r.int(0)) }, "PRAGMA user_version"); err != nil {
+		return 0, err
+	}
+	if id == 0 && version == 0 {
+		if used, err := c.exists("SELECT 1 FROM sqlite_schema"); err != nil || !used {
+			return 0, err
+		}
+	}
+	return version, checkVersion(path, id, version)
+}
+
+func checkVersion(path string, id int64, version int) error {
+	if id != applicationID {
+		return invalid("%s is the SQLite file of another program; choose another path", path)
+	}
+	if version > newest() {
+		return invalid("%s was written by a newer Parley (format %d, this one knows up to %d); use the newer Parley, or restore the copy it kept before the upgrade",
+			path, version, newest())
+	}
+	return nil
+}
+
+const headerSize = 100
+
+func readHeader(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
+	defer f.Close()
+	header := make([]byte, headerSize)
+	n, err := io.ReadFull(f, header)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
+	return header[:n], nil
+}
+
+// checkLength compares the file with the number of pages its header tells.
+// While a write-ahead log is there the file may be shorter: what is missing is
+// in the log.
+func checkLength(path string, header []byte, size int64) error {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return nil
+	}
+	pages := int64(binary.BigEndian.Uint32(header[28:]))
+	if size < pageSize(header)*pages {
+		return truncated(path)
+	}
+	return nil
+}
+
+func pageSize(header []byte) int64 {
+	size := int64(binary.BigEndian.Uint16(header[16:]))
+	if size == 1 { // as the format says: 65536 does not fit
+		size = 65536
+	}
+	return size
+}
+
+func truncated(path string) error {
+	return invalid("%s is truncated: a part of the file is missing; restore a backup, or run `parley doctor` on a copy to see what is left", path)
+}
+
+// copyFile makes a synced copy of a file. An existing one is not overwritten.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, out.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(to))
+		}
+	}()
+	if _, err := io.Copy(out, in); err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	return out.Sync()
+}

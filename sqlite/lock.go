@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/parley-run/parley"
+)
+
+// fileLock keeps a second writer away. It is a lock of the operating system on
+// a file beside the store, so it is gone with the process, however that ends.
+type fileLock struct{ f *os.File }
+
+// takeLock takes the lock at once or says who has it.
+func takeLock(path string) (*fileLock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, parley.Errorf(parley.CodeUnavailable, "cannot lock the store: %v", err)
+	}
+	if err := lockFile(f); err != nil {
+		holder := "another process"
+		if text, readErr := io.ReadAll(io.LimitReader(f, 32)); readErr == nil && len(text) > 0 {
+			holder = "process " + strings.TrimSpace(string(text))
+		}
+		return nil, errors.Join(parley.Errorf(parley.CodeUnavailable,
+			"the store is in use by %s; stop it first, or talk to it instead of opening its store", holder), f.Close())
+	}
+	// The number is for people only; the lock itself is what counts.
+	if err := f.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	if err != nil {
+		return nil, errors.Join(parley.Errorf(parley.CodeUnavailable, "cannot lock the store: %v", err), f.Close())
+	}
+	return &fileLock{f: f}, nil
+}
+
+// release gives the lock back. The file stays: removing it would let two
+// processes lock two files of the same name.
+func (l *fileLock) release() error {
+	if l == nil || l.f == nil {
+		return nil
+	}
+	f := l.f
+	l.f = nil
+	return f.Close()
+}

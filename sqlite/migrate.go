@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migration is one numbered step of the schema, and the way back.
+type migration struct {
+	number   int
+	up, down string
+}
+
+// migrations are the steps in their order, numbered 1, 2, 3 … They are read
+// from files whose names are checked by a test, so a failure here is a mistake
+// in the build.
+var migrations = func() []migration {
+	names, err := fs.Glob(migrationFiles, "migrations/*.up.sql")
+	if err != nil {
+		panic(err)
+	}
+	steps := make([]migration, len(names))
+	for i, name := range names {
+		up, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		down, err := migrationFiles.ReadFile(strings.TrimSuffix(name, ".up.sql") + ".down.sql")
+		if err != nil {
+			panic(err)
+		}
+		number, err := strconv.Atoi(strings.TrimPrefix(name, "migrations/")[:4])
+		if err != nil || number != i+1 {
+			panic("sqlite: migration " + name + " is out of order")
+		}
+		steps[i] = migration{number: number, up: string(up), down: string(down)}
+	}
+	return steps
+}()
+
+// newest is the version this Parley writes.
+func newest() int { return len(migrations) }
+
+// upgrade brings the file from version to the newest. A store with data is
+// copied first.
+func (s *Store) upgrade(ctx context.Context, c *conn) error {
+	version, err := readVersion(s.path, c)
+	if err != nil || version == newest() {
+		return err
+	}
+	if version > 0 {
+		if err := s.keepCopy(c, version); err != nil {
+			return err
+		}
+	}
+	if err := migrate(ctx, c, version, newest()); err != nil {
+		return err
+	}
+	// Into the file itself, where inspect looks.
+	_, _, err = c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+	return err
+}
+
+// keepCopy puts a copy of the store beside it and says how to go back to it.
+func (s *Store) keepCopy(c *conn, version int) error {
+	if _, _, err := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err != nil {
+		return fmt.Errorf("checkpoint before the upgrade: %w", err)
+	}
+	kept := fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
+	if err := copyFile(s.path, kept); err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "the store has to be upgraded, but no copy could be kept: %v", err)
+	}
+	s.cfg.NoticeFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
+		"to go back, stop Parley, put that file in place of %s, and use the Parley that wrote it", version, newest(), kept, s.path))
+	return nil
+}
+
+// migrate moves the schema step by step, up or down, in one transaction: all
+// steps or none.
+func migrate(ctx context.Context, c *conn, from, to int) (err error) {
+	tx, err := c.db.BeginExclusive()
+	if err != nil {
+		return err
+	}
+	defer tx.End(&err)
+	run := func(number int, sql string) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.db.Exec(sql); err != nil {
+			return fmt.Errorf("migration %d: %w", number, err)
+		}
+		return nil
+	}
+	for v := from; v < to; v++ {
+		if err := run(migrations[v].number, migrations[v].up); err != nil {
+			return err
+		}
+	}
+	for v := from; v > to; v-- {
+		if err := run(migrations[v-1].number, migrations[v-1].down); err != nil {
+			return err
+		}
+	}
+	if from == 0 && to > 0 {
+		if err := c.exec(`INSERT INTO meta (name, value) VALUES ('store_id', ?)`, rand.Text()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		c.db.Exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)),
+		c.db.Exec(fmt.Sprintf("PRAGMA user_version = %d", to)))
+}

@@ -1,0 +1,10 @@
+DROP TABLE participants;
+DROP TABLE aliases;
+DROP TABLE keys;
+DROP TABLE session_logs;
+DROP TABLE events;
+DROP TABLE previews;
+DROP TABLE heads;
+DROP TABLE sessions;
+DROP TABLE snapshots;
+DROP TABLE meta;

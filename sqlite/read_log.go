@@ -1,0 +1,159 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/parley-run/parley"
+)
+
+// Events implements [parley.LogReader].
+func (s *Store) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
+	var events []parley.Event
+	err := s.read(ctx, "read events", func(c *conn) error {
+		at, err := see(c, v, id)
+		if err != nil {
+			return err
+		}
+		list, err := segments(c, at.nr, at.parentSeq, at.lastSeq)
+		if err != nil {
+			return err
+		}
+		if q.Last {
+			events, err = lastEvents(c, id, list, q)
+		} else {
+			events, err = nextEvents(c, id, list, q)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return events, nil
+}
+
+const eventColumns = `id, pos, type, ifnull(turn, ''), at, ifnull(identity, ''), body`
+
+func readEvent(r row, session parley.SessionID) parley.Event {
+	return parley.Event{
+		Session: session, Seq: r.seq(0) & (1<<32 - 1), Pos: r.seq(1), Type: parley.EventType(r.text(2)),
+		Turn: parley.TurnID(r.text(3)), At: r.time(4), Identity: parley.IdentityID(r.text(5)), Data: r.s.ColumnBlob(6, nil),
+	}
+}
+
+// typeFilter gives the condition for the types of a query.
+func typeFilter(types []parley.EventType) (condition string, args []any) {
+	if len(types) == 0 {
+		return "", nil
+	}
+	// A list of strings cannot fail to encode.
+	list, _ := json.Marshal(types)
+	return ` AND type IN (SELECT value FROM json_each(?))`, []any{string(list)}
+}
+
+// nextEvents gives the first events after a seq.
+func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuery) (events []parley.Event, err error) {
+	limit := parley.PageSize(q.Limit)
+	filter, args := typeFilter(q.Types)
+	for _, s := range list {
+		first := max(s.first, q.After+1)
+		if first > s.last || len(events) == limit {
+			continue
+		}
+		err := c.each(func(r row) error {
+			events = append(events, readEvent(r, id))
+			return nil
+		}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ?`+filter+` ORDER BY id LIMIT ?`,
+			slices.Concat([]any{eventID(s.log, first), eventID(s.log, s.last)}, args, []any{limit - len(events)})...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// lastEvents gives the last events before a seq.
+func lastEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuery) (events []parley.Event, err error) {
+	limit := parley.PageSize(q.Limit)
+	filter, args := typeFilter(q.Types)
+	for _, s := range slices.Backward(list) {
+		last := s.last
+		if q.Before > 0 {
+			last = min(last, q.Before-1)
+		}
+		if s.first > last || len(events) == limit {
+			continue
+		}
+		err := c.each(func(r row) error {
+			events = append(events, readEvent(r, id))
+			return nil
+		}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ?`+filter+` ORDER BY id DESC LIMIT ?`,
+			slices.Concat([]any{eventID(s.log, s.first), eventID(s.log, last)}, args, []any{limit - len(events)})...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Reverse(events)
+	return events, nil
+}
+
+// Log implements [parley.LogReader].
+func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limit int) (events []parley.Event, next uint64, err error) {
+	if v.Empty() {
+		return nil, after, nil
+	}
+	limit = parley.PageSize(limit)
+	err = s.read(ctx, "read log", func(c *conn) error {
+		events, next = nil, after
+		type place struct {
+			pos uint64
+			id  int64
+		}
+		// What is hidden is counted too, so that a page takes no longer for who
+		// sees little; its body is never read.
+		scan := limit
+		if !v.All || v.Namespace != "" {
+			scan = max(limit, maxScan)
+		}
+		var places []place
+		err := c.each(func(r row) error {
+			places = append(places, place{pos: r.seq(0), id: r.int(1)})
+			return nil
+		}, `SELECT pos, id FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
+		if err != nil {
+			return err
+		}
+		condition, args := visible(v)
+		ids := map[int64]parley.SessionID{}
+		for _, p := range places {
+			if len(events) == limit {
+				return nil
+			}
+			next = p.pos
+			log := p.id >> 32
+			id, ok := ids[log]
+			if !ok {
+				_, err := c.one(func(r row) { id = parley.SessionID(r.text(0)) },
+					`SELECT s.id FROM sessions s WHERE s.nr = ? AND `+condition, append([]any{log}, args...)...)
+				if err != nil {
+					return err
+				}
+				ids[log] = id
+			}
+			if id == "" {
+				continue
+			}
+			_, err := c.one(func(r row) { events = append(events, readEvent(r, id)) },
+				`SELECT `+eventColumns+` FROM events WHERE id = ?`, p.id)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, after, err
+	}
+	return events, next, nil
+}

@@ -1,0 +1,156 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// Session implements [parley.SessionReader].
+func (s *Store) Session(ctx context.Context, v parley.Visibility, id parley.SessionID) (parley.Session, error) {
+	var found parley.Session
+	err := s.read(ctx, "read session", func(c *conn) error {
+		at, err := see(c, v, id)
+		if err != nil {
+			return err
+		}
+		found, err = loadSession(c, at.nr)
+		return err
+	})
+	return found, err
+}
+
+// Participants implements [parley.SessionReader].
+func (s *Store) Participants(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.IdentityID, error) {
+	var list []parley.IdentityID
+	err := s.read(ctx, "read participants", func(c *conn) error {
+		at, err := see(c, v, id)
+		if err != nil {
+			return err
+		}
+		return c.each(func(r row) error {
+			list = append(list, parley.IdentityID(r.text(0)))
+			return nil
+		}, `SELECT identity FROM participants WHERE session = ? ORDER BY identity`, at.nr)
+	})
+	return list, err
+}
+
+// loadSession reads a whole session row.
+func loadSession(c *conn, nr int64) (parley.Session, error) {
+	var s parley.Session
+	var source, metadata, config string
+	found, err := c.one(func(r row) {
+		s.ID, s.Key, s.Agent.Name = parley.SessionID(r.text(0)), parley.Key(r.text(1)), r.text(2)
+		config, source, s.Type = r.text(3), r.text(4), parley.SessionType(r.text(5))
+		if at := r.time(6); !at.IsZero() {
+			s.Ended = &parley.Ending{At: at, Reason: r.text(7)}
+		}
+		s.Recovery = parley.Recovery{
+			State: parley.RecoveryState(r.text(8)), Reason: r.text(9), At: r.time(10), Strikes: int(r.int(11)),
+		}
+		s.Title = parley.Title{Text: r.text(12), Seq: r.seq(13)}
+		s.Description, s.Busy, metadata = r.text(14), parley.BusyMode(r.text(15)), r.text(16)
+		if !r.isNull(17) {
+			s.Parent = &parley.ForkPoint{Session: parley.SessionID(r.text(17)), Seq: r.seq(18)}
+		}
+		s.CreatedAt, s.Preview = r.time(19), r.text(20)
+		s.Status, s.Fence, s.Queued, s.LastSeq = parley.Status(r.text(21)), parley.Fence(r.int(22)), int(r.int(23)), r.seq(24)
+		s.UpdatedAt, s.Counters = r.time(25), readCounters(r, 26)
+	}, `SELECT s.id, ifnull(k.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
+			s.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
+			s.parent, s.parent_seq, s.created_at, ifnull(p.text, ''),
+			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`
+		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot
+		LEFT JOIN keys k ON k.nr = s.key LEFT JOIN previews p ON p.nr = s.nr WHERE s.nr = ?`, nr)
+	if err != nil {
+		return s, err
+	}
+	if !found {
+		return s, fmt.Errorf("session number %d has no row, or its parts are missing", nr)
+	}
+	if config != "" {
+		s.Agent.Config = []byte(config)
+	}
+	if err := fromJSON(source, &s.Source); err != nil {
+		return s, err
+	}
+	return s, fromJSON(metadata, &s.Metadata)
+}
+
+// Lookup implements [parley.SessionReader].
+func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (parley.KeyEntry, error) {
+	var entry parley.KeyEntry
+	err := s.read(ctx, "look up key", func(c *conn) error {
+		var key, session int64
+		var scope string
+		read := func(r row) {
+			key, entry.Key, session, scope = r.int(0), parley.Key(r.text(1)), r.int(2), r.text(3)
+		}
+		found, err := c.one(read, `SELECT nr, key, ifnull(session, 0), ifnull(scope, '') FROM keys WHERE key = ?`, name)
+		if err == nil && !found {
+			found, err = c.one(read, `SELECT k.nr, k.key, ifnull(k.session, 0), ifnull(k.scope, '')
+				FROM aliases a JOIN keys k ON k.nr = a.key WHERE a.alias = ?`, name)
+		}
+		if err != nil {
+			return err
+		}
+		if found {
+			found, entry.Current, err = currentOf(c, v, session)
+		}
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("nothing is known as %q", name)
+		}
+		if err := fromJSON(scope, &entry.Scope); err != nil {
+			return err
+		}
+		return c.each(func(r row) error {
+			entry.Aliases = append(entry.Aliases, parley.Alias(r.text(0)))
+			return nil
+		}, `SELECT alias FROM aliases WHERE key = ? ORDER BY alias`, key)
+	})
+	if err != nil {
+		return parley.KeyEntry{}, err
+	}
+	return entry, nil
+}
+
+// currentOf gives the id of a key's current session, if v may see it. A key
+// without one is seen only by who sees everything.
+func currentOf(c *conn, v parley.Visibility, session int64) (allowed bool, id parley.SessionID, err error) {
+	if session == 0 {
+		return v.All && v.Namespace == "", "", nil
+	}
+	condition, args := visible(v)
+	allowed, err = c.one(func(r row) { id = parley.SessionID(r.text(0)) },
+		`SELECT s.id FROM sessions s WHERE s.nr = ? AND `+condition, append([]any{session}, args...)...)
+	return allowed, id, err
+}
+
+// cursor is a place in the list of sessions: everything behind it is older, or
+// as old with a lower number.
+type cursor struct{ updatedAt, nr int64 }
+
+func (c cursor) encode() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%d", c.updatedAt, c.nr))
+}
+
+func decodeCursor(text string) (c cursor, err error) {
+	if text == "" {
+		return cursor{updatedAt: time.Unix(1<<40, 0).UnixMicro()}, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		_, err = fmt.Sscanf(string(raw), "%d.%d", &c.updatedAt, &c.nr)
+	}
+	if err != nil || c.encode() != text {
+		return c, invalid("the cursor is not one this list gave; start again without it")
+	}
+	return c, nil
+}

@@ -1,0 +1,279 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parley-run/parley"
+)
+
+const inputColumns = `i.origin, i.id, i.kind, i.state, ifnull(i.principal, ''), ifnull(i.busy, ''), ifnull(i.decision, ''), i.not_before,
+	ifnull(i.turn, ''), i.seq, ifnull(i.shown, 0), i.at, ifnull(i.gone, s.id), e.body`
+
+// inputTables joins an input with its session and its content. The content of a
+// session that is gone is not read, even where a fork still shows it.
+const inputTables = `inputs i LEFT JOIN sessions s ON s.nr = i.session AND i.gone IS NULL
+	LEFT JOIN events e ON e.id = (i.session << 32 | i.seq) AND i.gone IS NULL`
+
+// decodeInput reads inputColumns.
+func decodeInput(r row) (in parley.Input, err error) {
+	in = parley.Input{
+		Ref: parley.InputRef{Origin: r.text(0), ID: r.text(1)}, Kind: parley.InputKind(r.text(2)), State: parley.InputState(r.text(3)),
+		Busy: parley.BusyMode(r.text(5)), Decision: r.text(6), NotBefore: r.time(7), Turn: parley.TurnID(r.text(8)),
+		Seq: r.seq(9), Shown: r.seq(10), At: r.time(11), Session: parley.SessionID(r.text(12)),
+	}
+	if err := fromJSON(r.text(4), &in.Principal); err != nil {
+		return in, err
+	}
+	if r.isNull(13) {
+		return in, nil
+	}
+	body, err := parley.DecodeBody(parley.EventInput, []byte(r.text(13)))
+	if err != nil {
+		return in, err
+	}
+	if a, ok := body.(*parley.Admitted); ok {
+		in.Parts, in.Sender, in.Mentioned, in.ReplyTo, in.MessageID = a.Parts, a.Sender, a.Mentioned, a.ReplyTo, a.MessageID
+	}
+	return in, nil
+}
+
+// readInput reads an input whoever asks.
+func readInput(c *conn, ref parley.InputRef) (in parley.Input, err error) {
+	var decodeErr error
+	found, err := c.one(func(r row) { in, decodeErr = decodeInput(r) },
+		`SELECT `+inputColumns+` FROM `+inputTables+` WHERE i.origin = ? AND i.id = ?`, ref.Origin, ref.ID)
+	if err == nil {
+		err = decodeErr
+	}
+	if err == nil && !found {
+		err = notFound("there is no input %q of %q", ref.ID, ref.Origin)
+	}
+	return in, err
+}
+
+// Input implements [parley.WorkReader].
+func (s *Store) Input(ctx context.Context, v parley.Visibility, ref parley.InputRef) (parley.Input, error) {
+	var in parley.Input
+	err := s.read(ctx, "read input", func(c *conn) (err error) {
+		if in, err = readInput(c, ref); err != nil {
+			return err
+		}
+		if v.All && v.Allows(in.Session, nil) {
+			return nil
+		}
+		if _, err = see(c, v, in.Session); err != nil {
+			return notFound("there is no input %q of %q", ref.ID, ref.Origin)
+		}
+		return nil
+	})
+	if err != nil {
+		return parley.Input{}, err
+	}
+	return in, nil
+}
+
+// scope gives the condition that limits rows of table alias s.nr to one
+// session, or to all that v sees.
+func scope(c *conn, v parley.Visibility, id parley.SessionID) (condition string, args []any, err error) {
+	if id == "" {
+		condition, args = visible(v)
+		return condition, args, nil
+	}
+	at, err := see(c, v, id)
+	return "s.nr = ?", []any{at.nr}, err
+}
+
+// OpenInputs implements [parley.WorkReader].
+func (s *Store) OpenInputs(ctx context.Context, v parley.Visibility, id parley.SessionID, after parley.InputRef, limit int) ([]parley.Input, error) {
+	var list []parley.Input
+	err := s.read(ctx, "read open inputs", func(c *conn) error {
+		condition, args, err := scope(c, v, id)
+		if err != nil {
+			return err
+		}
+		var session, seq int64
+		if after != (parley.InputRef{}) {
+			found, err := c.one(func(r row) { session, seq = r.int(0), r.int(1) },
+				`SELECT session, seq FROM inputs WHERE origin = ? AND id = ?`, after.Origin, after.ID)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return notFound("there is no input %q of %q", after.ID, after.Origin)
+			}
+		}
+		return c.each(func(r row) error {
+			in, err := decodeInput(r)
+			list = append(list, in)
+			return err
+		}, `SELECT `+inputColumns+` FROM `+inputTables+` WHERE i.state IN ('queued', 'running') AND (i.session, i.seq) > (?, ?) AND `+condition+
+			` ORDER BY i.session, i.seq LIMIT ?`, slices.Concat([]any{session, seq}, args, []any{parley.PageSize(limit)})...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+const turnColumns = `t.id, s.id, t.state, t.attempt, t.cancel, t.stop_reason, ifnull(t.prompt, ''), ifnull(t.usage, ''), t.opaque,
+	t.parked_until, t.started_at, t.updated_at`
+
+func decodeTurn(r row) (t parley.Turn, err error) {
+	t = parley.Turn{
+		ID: parley.TurnID(r.text(0)), Session: parley.SessionID(r.text(1)), State: parley.TurnState(r.text(2)), Attempt: int(r.int(3)),
+		CancelRequested: r.bool(4), StopReason: parley.StopReason(r.text(5)), Opaque: r.blob(8),
+		ParkedUntil: r.time(9), StartedAt: r.time(10), UpdatedAt: r.time(11),
+	}
+	if err := fromJSON(r.text(6), &t.Prompt); err != nil {
+		return t, err
+	}
+	return t, fromJSON(r.text(7), &t.Usage)
+}
+
+func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.SessionID, which string, args ...any) ([]parley.Turn, error) {
+	var list []parley.Turn
+	err := s.read(ctx, "read turns", func(c *conn) error {
+		condition, scopeArgs, err := scope(c, v, id)
+		if err != nil {
+			return err
+		}
+		return c.each(func(r row) error {
+			t, err := decodeTurn(r)
+			list = append(list, t)
+			return err
+		}, `SELECT `+turnColumns+` FROM turns t JOIN sessions s ON s.nr = t.session WHERE `+which+` AND `+condition+
+			` ORDER BY t.session, t.id`, slices.Concat(args, scopeArgs)...)
+	})
+	return list, err
+}
+
+// Turn implements [parley.WorkReader].
+func (s *Store) Turn(ctx context.Context, v parley.Visibility, id parley.SessionID, turn parley.TurnID) (parley.Turn, error) {
+	list, err := s.turns(ctx, v, id, `t.id = ?`, turn)
+	switch {
+	case err != nil:
+		return parley.Turn{}, err
+	case len(list) == 0:
+		return parley.Turn{}, notFound("session %q has no turn %q", id, turn)
+	}
+	return list[0], nil
+}
+
+// OpenTurns implements [parley.WorkReader].
+func (s *Store) OpenTurns(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Turn, error) {
+	return s.turns(ctx, v, id, `t.state <> 'completed'`)
+}
+
+// Calls implements [parley.WorkReader].
+func (s *Store) Calls(ctx context.Context, v parley.Visibility, id parley.SessionID, turn parley.TurnID) ([]parley.Call, error) {
+	var list []parley.Call
+	err := s.read(ctx, "read calls", func(c *conn) error {
+		at, err := see(c, v, id)
+		if err != nil {
+			return err
+		}
+		if known, err := c.exists(`SELECT 1 FROM turns WHERE session = ? AND id = ?`, at.nr, turn); err != nil {
+			return err
+		} else if !known {
+			return notFound("session %q has no turn %q", id, turn)
+		}
+		return c.each(func(r row) error {
+			list = append(list, parley.Call{
+				Turn: turn, ID: parley.CallID(r.text(0)), Tool: r.text(1), State: parley.CallState(r.text(2)),
+				Result: r.blob(3), StartedAt: r.time(4),
+			})
+			return nil
+		}, `SELECT id, tool, state, result, started_at FROM calls WHERE session = ? AND turn = ? ORDER BY nr`, at.nr, turn)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Approvals implements [parley.WorkReader].
+func (s *Store) Approvals(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Approval, error) {
+	var list []parley.Approval
+	err := s.read(ctx, "read approvals", func(c *conn) error {
+		condition, args, err := scope(c, v, id)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			condition += ` AND a.state = 'pending'`
+		}
+		return c.each(func(r row) error {
+			list = append(list, parley.Approval{
+				Session: parley.SessionID(r.text(0)), Turn: parley.TurnID(r.text(1)), Call: parley.CallID(r.text(2)), Tool: r.text(3),
+				State: parley.ApprovalState(r.text(4)), Default: parley.ApprovalState(r.text(5)), Deadline: r.time(6),
+				DecidedBy: parley.IdentityID(r.text(7)), DecidedAt: r.time(8), RequestedAt: r.time(9),
+			})
+			return nil
+		}, `SELECT s.id, a.turn, a.call, a.tool, a.state, a.default_, a.deadline, ifnull(a.decided_by, ''), a.decided_at, a.requested_at
+			FROM approvals a JOIN sessions s ON s.nr = a.session WHERE `+condition+` ORDER BY a.nr`, args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Deliveries implements [parley.WorkReader].
+func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
+	var list []parley.Delivery
+	err := s.read(ctx, "read deliveries", func(c *conn) error {
+		condition, args, err := scope(c, v, q.Session)
+		if err != nil {
+			return err
+		}
+		if q.State != "" {
+			condition += ` AND o.state = ?`
+			args = append(args, q.State)
+		} else {
+			condition += ` AND o.state IN ('pending', 'sending', 'unknown')`
+		}
+		if !q.Due.IsZero() {
+			condition += ` AND ifnull(o.next_attempt, 0) <= ?`
+			args = append(args, q.Due)
+		}
+		return c.each(func(r row) error {
+			d := parley.Delivery{
+				ID: parley.DeliveryID(r.text(0)), Session: parley.SessionID(r.text(1)), Turn: parley.TurnID(r.text(2)), Seq: r.seq(3),
+				Part: int(r.int(5)), Text: r.text(6), State: parley.DeliveryState(r.text(7)), Attempts: int(r.int(8)),
+				NextAttempt: r.time(9), PlatformID: r.text(10), LastError: r.text(11), CreatedAt: r.time(12),
+			}
+			err := fromJSON(r.text(4), &d.Target)
+			list = append(list, d)
+			return err
+		}, `SELECT o.id, s.id, ifnull(o.turn, ''), o.seq, o.target, o.part, o.text, o.state, o.attempts, o.next_attempt, o.platform_id,
+				o.last_error, o.created_at
+			FROM outbox o JOIN sessions s ON s.nr = o.session WHERE `+condition+` ORDER BY o.nr LIMIT ?`,
+			append(args, parley.PageSize(q.Limit))...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Notices implements [parley.WorkReader].
+func (s *Store) Notices(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Notice, error) {
+	var list []parley.Notice
+	err := s.read(ctx, "read notices", func(c *conn) error {
+		at, err := see(c, v, id)
+		if err != nil {
+			return err
+		}
+		return c.each(func(r row) error {
+			list = append(list, parley.Notice{
+				ID: parley.NoticeID(r.text(0)), Session: id, Kind: r.text(1), Text: r.text(2), CreatedAt: r.time(3),
+			})
+			return nil
+		}, `SELECT id, kind, text, created_at FROM notices WHERE session = ? ORDER BY nr`, at.nr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}

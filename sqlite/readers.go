@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// readers are the read-only connections. They are opened when first needed and
+// lent to one read at a time.
+type readers struct {
+	store *Store
+	slots chan struct{} // one for each read that may run
+
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+}
+
+func (r *readers) init(s *Store) {
+	r.store = s
+	r.slots = make(chan struct{}, s.cfg.Readers)
+}
+
+// read runs f in one short read transaction, so that all its queries see the
+// same moment. The context interrupts it.
+func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
+	select {
+	case s.readers.slots <- struct{}{}:
+	case <-ctx.Done():
+		return translate(op, ctx.Err())
+	}
+	defer func() { <-s.readers.slots }()
+	c, err := s.readers.take()
+	if err != nil {
+		return translate(op, err)
+	}
+	c.db.SetInterrupt(ctx)
+	err = c.transact(f)
+	c.db.SetInterrupt(context.WithoutCancel(ctx))
+	if err != nil && ctx.Err() != nil && !refused(err) {
+		err = ctx.Err()
+	}
+	return translate(op, errors.Join(err, s.readers.giveBack(c, err)))
+}
+
+// transact runs f inside a transaction that only reads.
+func (c *conn) transact(f func(c *conn) error) error {
+	if err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	err := f(c)
+	if !c.db.GetAutocommit() {
+		c.db.SetInterrupt(context.Background())
+		err = errors.Join(err, c.exec("ROLLBACK"))
+	}
+	return err
+}
+
+func (r *readers) take() (*conn, error) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil, closed()
+	}
+	if n := len(r.idle); n > 0 {
+		c := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.mu.Unlock()
+		return c, nil
+	}
+	r.mu.Unlock()
+	return r.store.connectReader()
+}
+
+// giveBack keeps the connection for the next read, unless its file failed.
+func (r *readers) giveBack(c *conn, err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || fatal(err) {
+		return c.close()
+	}
+	r.idle = append(r.idle, c)
+	return nil
+}
+
+// close waits for the reads under way.
+func (r *readers) close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	for range cap(r.slots) {
+		r.slots <- struct{}{}
+	}
+	defer func() {
+		for range cap(r.slots) {
+			<-r.slots
+		}
+	}()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, c := range r.idle {
+		errs = append(errs, c.close())
+	}
+	r.idle = nil
+	return errors.Join(errs...)
+}

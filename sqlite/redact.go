@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"github.com/parley-run/parley"
+)
+
+// place is an event by its log and seq.
+type place struct {
+	log int64
+	seq uint64
+}
+
+// redact takes away the body of an event, and every copy of it: a message and
+// the inputs it shows go together, with the deliveries, journalled results,
+// previews and titles made from them.
+func (t *tx) redact(h *head, seq uint64) error {
+	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
+	if err != nil {
+		return err
+	}
+	id, ok := find(list, seq)
+	if !ok {
+		return notFound("session %q has no event %d", h.id, seq)
+	}
+	t.scrub = true
+	todo := []place{{log: id >> 32, seq: seq}}
+	for len(todo) > 0 {
+		p := todo[0]
+		copies, err := t.redactEvent(h, p)
+		if err != nil {
+			return err
+		}
+		todo = append(todo[1:], copies...)
+	}
+	return nil
+}
+
+// redactEvent takes away one body and gives the places of its copies.
+func (t *tx) redactEvent(h *head, p place) (copies []place, err error) {
+	var event parley.Event
+	found, err := t.c.one(func(r row) {
+		event = parley.Event{Type: parley.EventType(r.text(0)), Turn: parley.TurnID(r.text(1)), Data: []byte(r.text(2))}
+	}, `SELECT type, ifnull(turn, ''), body FROM events WHERE id = ?`, eventID(p.log, p.seq))
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, notFound("session %q has no event %d", h.id, p.seq)
+	case !event.Type.Redactable():
+		return nil, invalid("event %d of session %q is a %s, which holds nothing that somebody wrote", p.seq, h.id, event.Type)
+	case event.Redacted():
+		return nil, nil
+	}
+	body, err := event.Decode()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.c.exec(`UPDATE events SET body = ? WHERE id = ?`, string(parley.TombstoneData), eventID(p.log, p.seq)); err != nil {
+		return nil, err
+	}
+	switch b := body.(type) {
+	case *parley.Admitted:
+		copies, err = t.redactInput(p, parley.InputRef{Origin: b.Origin, ID: b.ID})
+	case *parley.Message:
+		copies, err = t.redactMessage(p, event.Turn, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return copies, t.redactSummaries(p)
+}
+
+// redactInput forgets an input's content; the message that showed it is a copy.
+func (t *tx) redactInput(p place, ref parley.InputRef) ([]place, error) {
+	if err := t.c.exec(`INSERT INTO redacted_inputs (event, origin, id) VALUES (?, ?, ?)`, eventID(p.log, p.seq), ref.Origin, ref.ID); err != nil {
+		return nil, err
+	}
+	if err := t.c.exec(`UPDATE inputs SET hash = x'' WHERE origin = ? AND id = ?`, ref.Origin, ref.ID); err != nil {
+		return nil, err
+	}
+	var shown uint64
+	_, err := t.c.one(func(r row) { shown = r.seq(0) }, `SELECT shown FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
+	if err != nil || shown == 0 {
+		return nil, err
+	}
+	return []place{{log: p.log, seq: shown}}, nil
+}
+
+// redactMessage empties the deliveries and journalled results of a message; the
+// inputs it shows are copies.
+func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copies []place, err error) {
+	if err := t.c.exec(`UPDATE outbox SET text = '' WHERE session = ? AND seq = ?`, p.log, p.seq); err != nil {
+		return nil, err
+	}
+	for _, part := range m.Parts {
+		var call parley.CallID
+		switch {
+		case part.Call != nil:
+			call = part.Call.ID
+		case part.Result != nil:
+			call = part.Result.CallID
+		default:
+			continue
+		}
+		if err := t.c.exec(`UPDATE calls SET result = NULL WHERE session = ? AND turn = ? AND id = ?`, p.log, turn, call); err != nil {
+			return nil, err
+		}
+	}
+	for _, ref := range m.Inputs {
+		_, err := t.c.one(func(r row) { copies = append(copies, place{log: p.log, seq: r.seq(0)}) },
+			`SELECT seq FROM inputs WHERE origin = ? AND id = ? AND session = ?`, ref.Origin, ref.ID, p.log)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return copies, nil
+}
+
+// redactSummaries removes previews and titles made from an event, in every
+// session that shows it.
+func (t *tx) redactSummaries(p place) error {
+	type viewer struct {
+		nr                 int64
+		parentSeq, lastSeq uint64
+		preview            bool
+	}
+	var viewers []viewer
+	err := t.c.each(func(r row) error {
+		viewers = append(viewers, viewer{nr: r.int(0), parentSeq: r.seq(1), lastSeq: r.seq(2), preview: r.seq(3) == p.seq})
+		return nil
+	}, `SELECT s.nr, s.parent_seq, h.last_seq, ifnull(v.seq, 0)
+		FROM (SELECT ?1 AS nr UNION SELECT session FROM session_logs WHERE log = ?1 AND upto >= ?2) AS l
+		JOIN sessions s ON s.nr = l.nr JOIN heads h ON h.nr = s.nr LEFT JOIN previews v ON v.nr = s.nr`, p.log, p.seq)
+	if err != nil {
+		return err
+	}
+	for _, v := range viewers {
+		if err := t.c.exec(`UPDATE sessions SET title = '', title_seq = 0 WHERE nr = ? AND title_seq = ?`, v.nr, p.seq); err != nil {
+			return err
+		}
+		if !v.preview {
+			continue
+		}
+		list, err := segments(t.c, v.nr, v.parentSeq, v.lastSeq)
+		if err != nil {
+			return err
+		}
+		if err := t.findPreview(v.nr, list, v.lastSeq); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+)
+
+// Sizes. A group is bounded so that one transaction never holds others up for
+// long; the queue is bounded so that callers wait with their context instead of
+// filling memory.
+const (
+	maxGroup       = 256
+	maxGroupBytes  = 4 << 20
+	maxQueue       = 1024
+	defaultReaders = 4
+
+	writerCacheKiB = 8 << 10
+	readerCacheKiB = 1 << 10
+
+	checkpointPages = 1000   // move the log into the database from this size on
+	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
+
+	busyTimeout = 5 * time.Second
+)
+
+// Config says how a store is opened. The zero value is right for most.
+type Config struct {
+	// ReadOnly opens an existing store beside the process that writes it.
+	// Commit is refused.
+	ReadOnly bool
+	// Readers is the number of reads that run at the same time; 0 means 4.
+	Readers int
+	// NoticeFunc is told what a person should know, such as where the copy is
+	// that was kept before an upgrade. nil: nobody is told.
+	NoticeFunc func(string)
+
+	vfs         string // for tests: a registered VFS
+	synchronous string // for tests: "" is FULL
+}
+
+// Store is a [parley.Store] in one SQLite file.
+type Store struct {
+	path    string
+	cfg     Config
+	lock    *fileLock
+	readers readers
+	writer  writer
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ parley.Store = (*Store)(nil)
+
+// Open opens the store at path, and makes it if there is none (its folder has
+// to exist). A store of an older Parley is upgraded, after a copy was put beside
+// it. A store that another process has open for writing is
+// [parley.CodeUnavailable]; a file that is damaged, is something else, or comes
+// from a newer Parley is [parley.CodeInvalid], and nothing is touched.
+func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, translate("open store", err)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, &parley.Error{Code: parley.CodeInvalid, Op: "open store", Err: err}
+	}
+	if cfg.Readers <= 0 {
+		cfg.Readers = defaultReaders
+	}
+	if cfg.NoticeFunc == nil {
+		cfg.NoticeFunc = func(string) {}
+	}
+	s := &Store{path: path, cfg: cfg}
+	s.readers.init(s)
+	s.writer.init(s)
+
+	found, err := inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.ReadOnly {
+		if !found {
+			return nil, notFound("there is no store at %s", path)
+		}
+		return s, s.checkReadable()
+	}
+	if s.lock, err = takeLock(path + ".lock"); err != nil {
+		return nil, err
+	}
+	if err := s.openWriter(ctx, found); err != nil {
+		return nil, errors.Join(translate("open store", err), s.lock.release())
+	}
+	return s, nil
+}
+
+// checkReadable refuses a store that this Parley would have to upgrade.
+func (s *Store) checkReadable() error {
+	return s.read(context.Background(), "open store", func(c *conn) error {
+		version, err := readVersion(s.path, c)
+		if err == nil && version < newest() {
+			err = parley.Errorf(parley.CodeUnavailable,
+				"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley doctor --rebuild`", s.path)
+		}
+		return err
+	})
+}
+
+// openWriter makes the file if there is none, brings it up to date, and takes
+// the write connection.
+func (s *Store) openWriter(ctx context.Context, found bool) error {
+	if !found {
+		// SQLite would make the file readable to all.
+		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	c, err := s.connectWriter()
+	if err != nil {
+		return err
+	}
+	if err := s.upgrade(ctx, c); err != nil {
+		return errors.Join(err, c.close())
+	}
+	if err := s.writer.start(c); err != nil {
+		return errors.Join(err, c.close())
+	}
+	return nil
+}
+
+func (s *Store) connectWriter() (*conn, error) {
+	c, err := openConn(s.path, s.cfg.vfs, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	// Before the first pragma that writes: is it ours?
+	if _, err := readVersion(s.path, c); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	synchronous := s.cfg.synchronous
+	if synchronous == "" {
+		synchronous = "FULL"
+	}
+	err = c.set("page_size = 4096", "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
+		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0")
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (s *Store) connectReader() (*conn, error) {
+	c, err := openConn(s.path, s.cfg.vfs, sqlite3.OPEN_READONLY)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.set(cacheSize(readerCacheKiB), "query_only = ON", "temp_store = MEMORY"); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func cacheSize(kib int) string { return fmt.Sprintf("cache_size = -%d", kib) }
+
+// Close waits for commits and reads under way and closes the file. It may be
+// called twice.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		// The write connection last: it moves the log into the database.
+		s.writer.stop()
+		s.closeErr = errors.Join(
+			translate("close store", s.readers.close()),
+			translate("close store", s.writer.close()),
+			s.lock.release())
+	})
+	return s.closeErr
+}
+
+// closed is what every method gives after Close.
+func closed() error {
+	return parley.Errorf(parley.CodeUnavailable, "the store is closed")
+}

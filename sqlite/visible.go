@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"encoding/json"
+
+	"github.com/parley-run/parley"
+)
+
+// visible gives the condition on a session s under which v sees it, with the
+// arguments of the condition.
+func visible(v parley.Visibility) (condition string, args []any) {
+	condition = "1"
+	if v.Namespace != "" {
+		// All ids from "telegram:" up to, and without, "telegram;".
+		condition = "s.id >= ? AND s.id < ?"
+		args = append(args, v.Namespace+":", v.Namespace+";")
+	}
+	switch {
+	case v.All:
+	case len(v.Identities) == 0:
+		return "0", nil
+	default:
+		condition += " AND EXISTS (SELECT 1 FROM participants p WHERE p.session = s.nr AND p.identity IN (SELECT value FROM json_each(?)))"
+		args = append(args, identityList(v))
+	}
+	return condition, args
+}
+
+func identityList(v parley.Visibility) string {
+	// A list of strings cannot fail to encode.
+	list, _ := json.Marshal(v.Identities)
+	return string(list)
+}
+
+// seen is a session that a reader may see.
+type seen struct {
+	nr                 int64
+	id                 parley.SessionID
+	parentSeq, lastSeq uint64
+}
+
+// see finds a session, if v allows it.
+func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) {
+	condition, args := visible(v)
+	found, err := c.one(func(r row) { s = seen{nr: r.int(0), id: id, parentSeq: r.seq(1), lastSeq: r.seq(2)} },
+		`SELECT s.nr, s.parent_seq, h.last_seq FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ? AND `+condition,
+		append([]any{string(id)}, args...)...)
+	if err == nil && !found {
+		err = notFound("there is no session %q", id)
+	}
+	return s, err
+}

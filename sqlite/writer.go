@@ -1,0 +1,288 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+)
+
+// writer owns the write connection. Its goroutine exists only while requests
+// wait.
+type writer struct {
+	store *Store
+	slots chan struct{} // bounds the queue; callers wait for one
+
+	mu      sync.Mutex
+	queue   []*request
+	working bool
+	closed  bool
+	work    sync.WaitGroup
+
+	// What follows belongs to the goroutine.
+	conn     *conn  // nil after a failure, until it is opened again
+	pos      uint64 // of the last event
+	walPages int
+	scrub    bool // bodies were taken away: their old pages must leave the log
+}
+
+// request is something to be written, and its outcome.
+type request struct {
+	apply func(*tx) error
+	size  int
+
+	done   chan struct{}
+	err    error
+	result parley.Result
+}
+
+func (w *writer) init(s *Store) {
+	w.store = s
+	w.slots = make(chan struct{}, maxQueue)
+}
+
+// start takes over a connection to a store that is up to date.
+func (w *writer) start(c *conn) error {
+	w.conn = c
+	c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+		w.walPages = pages
+		return nil
+	})
+	var err error
+	w.pos, err = lastPos(c)
+	return err
+}
+
+// lastPos gives the highest position ever given to an event. The events
+// themselves do not tell, because the last ones may have been deleted.
+func lastPos(c *conn) (pos uint64, err error) {
+	_, err = c.one(func(r row) { pos = r.seq(0) },
+		`SELECT max(ifnull((SELECT max(pos) FROM events), 0), ifnull((SELECT value FROM meta WHERE name = 'pos'), 0))`)
+	return pos, err
+}
+
+// submit queues a request and waits for its outcome. If ctx ends before the
+// request is taken, it is withdrawn and nothing is written.
+func (w *writer) submit(ctx context.Context, r *request) error {
+	if w.store.cfg.ReadOnly {
+		return parley.Errorf(parley.CodeUnavailable, "the store was opened for reading only")
+	}
+	select {
+	case w.slots <- struct{}{}:
+	case <-ctx.Done():
+		return translate("commit", ctx.Err())
+	}
+	defer func() { <-w.slots }()
+	if err := ctx.Err(); err != nil {
+		return translate("commit", err)
+	}
+	r.done = make(chan struct{})
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return closed()
+	}
+	w.queue = append(w.queue, r)
+	if !w.working {
+		w.working = true
+		w.work.Go(w.drain)
+	}
+	w.mu.Unlock()
+
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+	}
+	if w.withdraw(r) {
+		return translate("commit", ctx.Err())
+	}
+	select {
+	case <-r.done: // the outcome came at the same moment
+		return r.err
+	default:
+		return unknownOutcome(ctx.Err())
+	}
+}
+
+// withdraw takes a request out of the queue, if it is still there.
+func (w *writer) withdraw(r *request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.queue {
+		if w.queue[i] == r {
+			w.queue = append(w.queue[:i], w.queue[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// drain writes group after group until nothing waits. A group is what came
+// while the one before was being written.
+func (w *writer) drain() {
+	for {
+		group := w.next()
+		if group == nil {
+			return
+		}
+		err := w.write(group)
+		for _, r := range group {
+			if err != nil {
+				r.err, r.result = err, parley.Result{}
+			}
+			close(r.done)
+		}
+		// After the answers: nobody has to wait for it.
+		w.checkpoint()
+	}
+}
+
+// next takes a group from the queue. It gives nil, and the goroutine ends, when
+// there is none.
+func (w *writer) next() []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, size := 0, 0
+	for n < len(w.queue) && n < maxGroup && (n == 0 || size+w.queue[n].size <= maxGroupBytes) {
+		size += w.queue[n].size
+		n++
+	}
+	if n == 0 {
+		w.working = false
+		return nil
+	}
+	group := w.queue[:n:n]
+	w.queue = append([]*request(nil), w.queue[n:]...)
+	return group
+}
+
+// write applies a group in one transaction. Requests that the store refuses
+// have their own error; the error returned is that of the whole group.
+func (w *writer) write(group []*request) error {
+	if err := w.reopen(); err != nil {
+		return translate("commit", err)
+	}
+	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		return translate("commit", errors.Join(err, w.giveUp()))
+	}
+	pos, wrote, scrub := w.pos, false, false
+	for _, r := range group {
+		t := &tx{c: w.conn, pos: pos, result: &r.result}
+		switch err := w.attempt(r, t); {
+		case err == nil:
+			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.scrub
+		case fatal(err):
+			// Nothing was committed, so nothing was written.
+			return translate("commit", errors.Join(err, w.giveUp()))
+		default:
+			r.err, r.result = translate("commit", err), parley.Result{}
+		}
+	}
+	if !wrote {
+		if err := w.conn.exec("ROLLBACK"); err != nil {
+			return translate("commit", errors.Join(err, w.giveUp()))
+		}
+		return nil
+	}
+	if err := w.conn.exec("COMMIT"); err != nil {
+		return unknownOutcome(errors.Join(err, w.giveUp()))
+	}
+	w.pos, w.scrub = pos, w.scrub || scrub
+	return nil
+}
+
+// attempt applies one request behind a savepoint and takes back what it did if
+// it was refused.
+func (w *writer) attempt(r *request, t *tx) error {
+	if err := w.conn.exec("SAVEPOINT batch"); err != nil {
+		return err
+	}
+	err := r.apply(t)
+	if fatal(err) {
+		return err
+	}
+	if err != nil {
+		if rollbackErr := w.conn.exec("ROLLBACK TO batch"); rollbackErr != nil {
+			return fmt.Errorf("take a refused batch back: %w", rollbackErr)
+		}
+	}
+	if releaseErr := w.conn.exec("RELEASE batch"); releaseErr != nil {
+		return releaseErr
+	}
+	return err
+}
+
+// giveUp closes the connection after a failure. What it was writing is not
+// known to be on disk, and what it has cached is not known to be right.
+func (w *writer) giveUp() error {
+	c := w.conn
+	w.conn = nil
+	return c.close()
+}
+
+// reopen makes the writer usable again after a failure. The whole log is moved
+// into the database and synced there before anything else is written: after a
+// failed sync the operating system may believe that pages are on disk which are
+// not, and only writing them anew makes sure.
+func (w *writer) reopen() error {
+	if w.conn != nil {
+		return nil
+	}
+	c, err := w.store.connectWriter()
+	if err != nil {
+		return err
+	}
+	if _, _, err := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err != nil {
+		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), c.close())
+	}
+	if err := w.start(c); err != nil {
+		w.conn = nil
+		return errors.Join(err, c.close())
+	}
+	return nil
+}
+
+// checkpoint moves the log into the database when it is long enough. A failure
+// loses nothing, because the log stays; if the disk is broken, the next commit
+// says so.
+func (w *writer) checkpoint() {
+	if w.conn == nil {
+		return
+	}
+	switch {
+	case w.scrub:
+		if _, _, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err == nil {
+			w.scrub, w.walPages = false, 0
+		}
+	case w.walPages >= restartPages:
+		// Readers that overlap without end would let the log grow without end.
+		if _, _, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_RESTART); err == nil {
+			w.walPages = 0
+		}
+	case w.walPages >= checkpointPages:
+		if pages, moved, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE); err == nil && pages == moved {
+			w.walPages = 0
+		}
+	}
+}
+
+// stop refuses further requests and waits for those that are queued.
+func (w *writer) stop() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.work.Wait()
+}
+
+// close closes the connection, after stop.
+func (w *writer) close() error {
+	if w.conn == nil {
+		return nil
+	}
+	return w.giveUp()
+}
