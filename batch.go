@@ -57,8 +57,8 @@ type SessionChange struct {
 	// Only redactable types can be named.
 	Redact []uint64
 	// Delete removes the session, at the end. Its inputs stay as names without
-	// content, so that what comes again is still known. Its events stay as long
-	// as a fork shares them.
+	// content, so that what comes again is still known: those that were open are
+	// dropped. Events stay as long as a fork shares them.
 	Delete bool
 }
 
@@ -166,15 +166,15 @@ type AliasChange struct {
 	Key   Key
 }
 
-// UserChange stores a user, or removes it; then its identities belong to
-// nobody. A user keeps the time it was first stored at.
+// UserChange stores a user as it is given, or removes it; then its identities
+// belong to nobody.
 type UserChange struct {
 	User   User
 	Remove bool
 }
 
-// IdentityChange stores an identity, or removes it. A user that is not there is
-// [CodeNotFound]. An identity keeps the time it was first stored at.
+// IdentityChange stores an identity as it is given, or removes it. A user that
+// is not there is [CodeNotFound].
 type IdentityChange struct {
 	Identity Identity
 	Remove   bool

@@ -100,7 +100,9 @@ type EventQuery struct {
 // WorkReader reads what is to be done or was done: inputs, turns and what
 // belongs to them.
 type WorkReader interface {
-	// Input gives one input. If its session is gone it has no content.
+	// Input gives one input. A redacted one has no content: no parts, sender,
+	// reply-to and platform id. If its session is gone, it has no principal and
+	// decision either; it is still compared with what comes again.
 	Input(ctx context.Context, v Visibility, ref InputRef) (Input, error)
 	// OpenInputs gives the queued and running inputs of a session, or of all
 	// sessions if id is empty: by session, the one created first at the front,

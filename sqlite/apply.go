@@ -23,6 +23,8 @@ type head struct {
 	nr        int64
 	id        parley.SessionID
 	key       int64 // 0: none
+	keyName   parley.Key
+	current   bool // the key leads to this session
 	parentSeq uint64
 	recovery  parley.RecoveryState
 
@@ -37,16 +39,9 @@ type head struct {
 // eventID is the row id of an event.
 func eventID(log int64, seq uint64) int64 { return log<<32 | int64(seq) }
 
-// apply carries the batch out. The order is the one [parley.Batch] promises.
+// apply carries the batch out, in the order [parley.Batch] promises. That an
+// input is there already is looked up by findDuplicate.
 func (p *prepared) apply(t *tx) error {
-	dup, err := t.findDuplicate(p)
-	if err != nil {
-		return err
-	}
-	if dup != nil {
-		t.result.Duplicate = dup
-		return nil
-	}
 	for i, e := range p.Expect {
 		if err := t.expect(i, e); err != nil {
 			return err
@@ -76,9 +71,9 @@ func (p *prepared) apply(t *tx) error {
 	return t.applyPeople(p.Batch)
 }
 
-// findDuplicate looks for an admitted input that is there already. The same
-// name with other content is a conflict.
-func (t *tx) findDuplicate(p *prepared) (*parley.Input, error) {
+// findDuplicate looks for an admitted input that is there already, and makes it
+// the result. The same name with other content is a conflict.
+func (p *prepared) findDuplicate(t *tx) (found bool, err error) {
 	for i := range p.changes {
 		for j := range p.changes[i].inputs {
 			ref := p.changes[i].Admit[j].Ref
@@ -86,19 +81,21 @@ func (t *tx) findDuplicate(p *prepared) (*parley.Input, error) {
 			found, err := t.c.one(func(r row) { hash = r.blob(0) },
 				`SELECT hash FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
 			if err != nil {
-				return nil, err
+				return false, err
 			}
 			if !found {
 				continue
 			}
 			if len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash) {
-				return nil, conflict("input %q of %q was sent before with other content; a new message needs a new id", ref.ID, ref.Origin)
+				return false, conflict("input %q of %q was sent before with other content; a new message needs a new id", ref.ID, ref.Origin)
 			}
 			in, err := readInput(t.c, ref)
-			return &in, err
+			*t.result = parley.Result{Duplicate: &in}
+			t.wrote = false
+			return true, err
 		}
 	}
-	return nil, nil
+	return false, nil
 }
 
 // head gives what the batch knows of a session.
@@ -115,8 +112,9 @@ func (t *tx) head(id parley.SessionID) (*head, error) {
 		h.status, h.fence, h.queued, h.lastSeq = parley.Status(r.text(4)), parley.Fence(r.int(5)), int(r.int(6)), r.seq(7)
 		h.counters = readCounters(r, 8)
 		h.updatedAt = r.time(16)
-	}, `SELECT s.nr, ifnull(s.key, 0), s.parent_seq, s.recovery, h.status, h.fence, h.queued, h.last_seq, `+counterColumns+`, h.updated_at
-		FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ?`, id)
+		h.keyName, h.current = parley.Key(r.text(17)), r.int(18) == h.nr
+	}, `SELECT h.nr, h.key, h.parent_seq, h.recovery, h.status, h.fence, h.queued, h.last_seq, `+counterColumns+`, h.updated_at, k.key, k.session
+		FROM sessions s JOIN heads h ON h.nr = s.nr LEFT JOIN keys k ON k.nr = h.key WHERE s.id = ?`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +140,13 @@ func readCounters(r row, i int) parley.Counters {
 	}
 }
 
-// saveHead writes the changing part of a session.
-func (t *tx) saveHead(h *head) error {
+// saveHead writes the changing part of a session. Most batches change no
+// counter but the number of events and queued inputs.
+func (t *tx) saveHead(h *head, counted bool) error {
+	if !counted {
+		return t.c.exec(`UPDATE heads SET fence = ?, queued = ?, last_seq = ?, updated_at = ? WHERE nr = ?`,
+			h.fence, h.queued, h.lastSeq, h.updatedAt, h.nr)
+	}
 	n := &h.counters
 	return t.c.exec(`UPDATE heads SET fence = ?, queued = ?, last_seq = ?, messages = ?, turns = ?, input_tokens = ?, output_tokens = ?,
 		cache_read_tokens = ?, cache_write_tokens = ?, cost_microusd = ?, last_prompt_tokens = ?, updated_at = ? WHERE nr = ?`,

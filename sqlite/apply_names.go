@@ -67,7 +67,7 @@ func (t *tx) claimAlias(a parley.AliasChange) error {
 // dropKey removes a key that no session has and that leads to none, with its
 // aliases.
 func (t *tx) dropKey(nr int64) error {
-	used, err := t.c.exists(`SELECT 1 FROM sessions WHERE key = ? UNION ALL SELECT 1 FROM keys WHERE nr = ? AND session IS NOT NULL`, nr, nr)
+	used, err := t.c.exists(`SELECT 1 FROM heads WHERE key = ? UNION ALL SELECT 1 FROM keys WHERE nr = ? AND session IS NOT NULL`, nr, nr)
 	if err != nil || used {
 		return err
 	}

@@ -1,26 +1,22 @@
 package sqlite
 
-import (
-	"time"
-
-	"github.com/parley-run/parley"
-)
+import "github.com/parley-run/parley"
 
 func (t *tx) applyPeople(b *parley.Batch) error {
 	for i := range b.Users {
-		if err := t.changeUser(b.At, &b.Users[i]); err != nil {
+		if err := t.changeUser(&b.Users[i]); err != nil {
 			return err
 		}
 	}
 	for i := range b.Identities {
-		if err := t.changeIdentity(b.At, &b.Identities[i]); err != nil {
+		if err := t.changeIdentity(&b.Identities[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) changeUser(at time.Time, c *parley.UserChange) error {
+func (t *tx) changeUser(c *parley.UserChange) error {
 	if c.Remove {
 		if err := t.c.exec(`UPDATE identities SET user = NULL WHERE user = ?`, c.User.ID); err != nil {
 			return err
@@ -28,10 +24,11 @@ func (t *tx) changeUser(at time.Time, c *parley.UserChange) error {
 		return t.c.exec(`DELETE FROM users WHERE id = ?`, c.User.ID)
 	}
 	return t.c.exec(`INSERT INTO users (id, name, role, created_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET name = excluded.name, role = excluded.role`, c.User.ID, c.User.Name, c.User.Role, at)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, role = excluded.role, created_at = excluded.created_at`,
+		c.User.ID, c.User.Name, c.User.Role, c.User.CreatedAt)
 }
 
-func (t *tx) changeIdentity(at time.Time, c *parley.IdentityChange) error {
+func (t *tx) changeIdentity(c *parley.IdentityChange) error {
 	i := &c.Identity
 	if c.Remove {
 		return t.c.exec(`DELETE FROM identities WHERE id = ?`, i.ID)
@@ -44,6 +41,6 @@ func (t *tx) changeIdentity(at time.Time, c *parley.IdentityChange) error {
 		}
 	}
 	return t.c.exec(`INSERT INTO identities (id, user, name, bot, created_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET user = excluded.user, name = excluded.name, bot = excluded.bot`,
-		i.ID, orNull(i.User), i.Name, i.Bot, at)
+		ON CONFLICT (id) DO UPDATE SET user = excluded.user, name = excluded.name, bot = excluded.bot, created_at = excluded.created_at`,
+		i.ID, orNull(i.User), i.Name, i.Bot, i.CreatedAt)
 }

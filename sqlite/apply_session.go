@@ -26,6 +26,7 @@ func (t *tx) applySession(at time.Time, c *change, result *parley.SessionResult)
 		return err
 	}
 	result.FirstSeq = h.lastSeq + 1
+	counters := h.counters
 	if err := t.appendEvents(at, h, c); err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (t *tx) applySession(at time.Time, c *change, result *parley.SessionResult)
 	if err := t.applyWork(at, h, c.SessionChange); err != nil {
 		return err
 	}
-	if err := t.saveHead(h); err != nil {
+	if err := t.saveHead(h, h.counters != counters); err != nil {
 		return err
 	}
 	for _, seq := range c.Redact {
@@ -83,16 +84,16 @@ func (t *tx) create(at time.Time, id parley.SessionID, n *parley.NewSession) err
 		}
 		parentID, parentSeq = string(parent.id), n.Fork.Seq
 	}
-	err = t.c.exec(`INSERT INTO sessions (id, key, snapshot, source, type, recovery, title, title_seq, metadata, parent, parent_seq, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, key, snapshot, source, n.Type, parley.RecoveryNone, n.Title.Text, n.Title.Seq, metadata, parentID, parentSeq, at)
+	err = t.c.exec(`INSERT INTO sessions (id, snapshot, source, type, title, title_seq, metadata, parent, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, snapshot, source, n.Type, n.Title.Text, n.Title.Seq, metadata, parentID, at)
 	if err != nil {
 		return err
 	}
 	nr := t.c.db.LastInsertRowID()
-	err = t.c.exec(`INSERT INTO heads (nr, status, hidden, fence, queued, last_seq, messages, turns, input_tokens, output_tokens,
-		cache_read_tokens, cache_write_tokens, cost_microusd, last_prompt_tokens, updated_at)
-		VALUES (?, ?, 0, 0, 0, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?)`, nr, parley.StatusIdle, parentSeq, at)
+	err = t.c.exec(`INSERT INTO heads (nr, key, parent_seq, recovery, status, hidden, fence, queued, last_seq, messages, turns,
+		input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_microusd, last_prompt_tokens, updated_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, ?3, 0, 0, 0, 0, 0, 0, 0, 0, ?6)`,
+		nr, key, parentSeq, parley.RecoveryNone, parley.StatusIdle, at)
 	if err != nil || parent == nil {
 		return err
 	}
@@ -138,8 +139,11 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 	}
 	if r := p.Recovery; r != nil {
 		h.recovery = r.State
-		if err := t.c.exec(`UPDATE sessions SET recovery = ?, recovery_reason = ?, recovery_at = ?, strikes = ? WHERE nr = ?`,
-			r.State, r.Reason, r.At, r.Strikes, h.nr); err != nil {
+		if err := t.c.exec(`UPDATE heads SET recovery = ? WHERE nr = ?`, r.State, h.nr); err != nil {
+			return err
+		}
+		if err := t.c.exec(`UPDATE sessions SET recovery_reason = ?, recovery_at = ?, strikes = ? WHERE nr = ?`,
+			r.Reason, r.At, r.Strikes, h.nr); err != nil {
 			return err
 		}
 	}

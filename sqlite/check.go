@@ -16,7 +16,7 @@ var orphans = []struct{ kind, sql string }{
 	{"counters without their session", `SELECT nr FROM heads WHERE nr NOT IN (SELECT nr FROM sessions)`},
 	{"a session whose agent is missing", `SELECT id FROM sessions WHERE snapshot NOT IN (SELECT nr FROM snapshots)`},
 	{"a key that leads to a missing session", `SELECT key FROM keys WHERE session NOT IN (SELECT nr FROM sessions)`},
-	{"a session whose key is missing", `SELECT id FROM sessions WHERE key NOT IN (SELECT nr FROM keys)`},
+	{"a session whose key is missing", `SELECT nr FROM heads WHERE key NOT IN (SELECT nr FROM keys)`},
 	{"an alias of a missing key", `SELECT alias FROM aliases WHERE key NOT IN (SELECT nr FROM keys)`},
 	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
 		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},
@@ -108,5 +108,5 @@ func (t *tx) rebuild(id parley.SessionID) error {
 	if err := t.findPreview(h.nr, list, h.lastSeq); err != nil {
 		return err
 	}
-	return t.saveHead(h)
+	return t.saveHead(h, true)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -20,11 +21,12 @@ type conn struct {
 // openConn opens the file. The files SQLite makes beside it get its mode, so
 // that a private store stays private.
 func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
-	query := url.Values{"modeof": {path}}
+	// SQLite does not read a plus sign as a space.
+	query := "modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20")
 	if vfs != "" {
-		query.Set("vfs", vfs)
+		query += "&vfs=" + url.QueryEscape(vfs)
 	}
-	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query}
 	db, err := sqlite3.OpenFlags(uri.String(), flags|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err

@@ -25,3 +25,40 @@ func MigrateTo(ctx context.Context, s *Store, version int) error {
 	}
 	return migrate(ctx, s.writer.conn, from, version)
 }
+
+// Abandon lets go of a store as a dying process does: nothing is flushed or
+// closed, only the lock is gone.
+func Abandon(s *Store) error { return s.lock.release() }
+
+// HoldWriter makes the writer wait before its next group until the returned
+// function is called. It returns when the writer waits.
+func HoldWriter(s *Store) (release func()) {
+	taken, released := make(chan struct{}), make(chan struct{})
+	r := &request{done: make(chan struct{}), apply: func(*tx) error {
+		close(taken)
+		<-released
+		return nil
+	}}
+	s.writer.mu.Lock()
+	s.writer.queue = append(s.writer.queue, r)
+	if !s.writer.working {
+		s.writer.working = true
+		s.writer.work.Go(s.writer.drain)
+	}
+	s.writer.mu.Unlock()
+	<-taken
+	return func() {
+		close(released)
+		<-r.done
+	}
+}
+
+// SubmitHeld commits a request that, inside the transaction, closes started and
+// waits for finish.
+func SubmitHeld(ctx context.Context, s *Store, started, finish chan struct{}) error {
+	return s.writer.submit(ctx, &request{apply: func(*tx) error {
+		close(started)
+		<-finish
+		return nil
+	}})
+}

@@ -61,11 +61,11 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 		s.Status, s.Fence, s.Queued, s.LastSeq = parley.Status(r.text(21)), parley.Fence(r.int(22)), int(r.int(23)), r.seq(24)
 		s.UpdatedAt, s.Counters = r.time(25), readCounters(r, 26)
 	}, `SELECT s.id, ifnull(k.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
-			s.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
-			s.parent, s.parent_seq, s.created_at, ifnull(p.text, ''),
+			h.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
+			s.parent, h.parent_seq, s.created_at, ifnull(p.text, ''),
 			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`
 		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot
-		LEFT JOIN keys k ON k.nr = s.key LEFT JOIN previews p ON p.nr = s.nr WHERE s.nr = ?`, nr)
+		LEFT JOIN keys k ON k.nr = h.key LEFT JOIN previews p ON p.nr = s.nr WHERE s.nr = ?`, nr)
 	if err != nil {
 		return s, err
 	}

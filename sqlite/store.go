@@ -26,7 +26,7 @@ const (
 	writerCacheKiB = 8 << 10
 	readerCacheKiB = 1 << 10
 
-	checkpointPages = 1000   // move the log into the database from this size on
+	checkpointPages = 4000   // move the log into the database from this size on
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
 
 	busyTimeout = 5 * time.Second
@@ -142,17 +142,17 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	c, err := openConn(s.path, s.cfg.vfs, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
+	synchronous, vfs := "FULL", gathered(s.cfg.vfs)
+	if s.cfg.synchronous != "" {
+		synchronous, vfs = s.cfg.synchronous, s.cfg.vfs
+	}
+	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
 	if err != nil {
 		return nil, err
 	}
 	// Before the first pragma that writes: is it ours?
 	if _, err := readVersion(s.path, c); err != nil {
 		return nil, errors.Join(err, c.close())
-	}
-	synchronous := s.cfg.synchronous
-	if synchronous == "" {
-		synchronous = "FULL"
 	}
 	err = c.set("page_size = 4096", "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
 		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0")

@@ -43,7 +43,7 @@ type seen struct {
 func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) {
 	condition, args := visible(v)
 	found, err := c.one(func(r row) { s = seen{nr: r.int(0), id: id, parentSeq: r.seq(1), lastSeq: r.seq(2)} },
-		`SELECT s.nr, s.parent_seq, h.last_seq FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ? AND `+condition,
+		`SELECT s.nr, h.parent_seq, h.last_seq FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ? AND `+condition,
 		append([]any{string(id)}, args...)...)
 	if err == nil && !found {
 		err = notFound("there is no session %q", id)

@@ -33,7 +33,10 @@ type writer struct {
 // request is something to be written, and its outcome.
 type request struct {
 	apply func(*tx) error
-	size  int
+	// findDuplicate, if set, reports whether the request was carried out
+	// before. That counts before anything else that may be wrong with it.
+	findDuplicate func(*tx) (bool, error)
+	size          int
 
 	done   chan struct{}
 	err    error
@@ -161,21 +164,43 @@ func (w *writer) next() []*request {
 	return group
 }
 
+// errSpoiled says that a refused request had written before it was refused.
+var errSpoiled = errors.New("a refused request left something behind")
+
 // write applies a group in one transaction. Requests that the store refuses
 // have their own error; the error returned is that of the whole group.
+//
+// Nearly all refusals come before the first write. So the group is tried without
+// savepoints, each of which would copy every page its batch touches; only if a
+// refused request did write, all is taken back and done again with them.
 func (w *writer) write(group []*request) error {
 	if err := w.reopen(); err != nil {
 		return translate("commit", err)
 	}
+	err := w.attempt(group, w.apply)
+	if errors.Is(err, errSpoiled) {
+		err = w.attempt(group, w.applyBehindSavepoint)
+	}
+	return err
+}
+
+// attempt runs one transaction over the group.
+func (w *writer) attempt(group []*request, apply func(*request, *tx) error) error {
 	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return translate("commit", errors.Join(err, w.giveUp()))
 	}
 	pos, wrote, scrub := w.pos, false, false
 	for _, r := range group {
+		r.result, r.err = parley.Result{}, nil
 		t := &tx{c: w.conn, pos: pos, result: &r.result}
-		switch err := w.attempt(r, t); {
+		switch err := apply(r, t); {
 		case err == nil:
 			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.scrub
+		case errors.Is(err, errSpoiled):
+			if err := w.conn.exec("ROLLBACK"); err != nil {
+				return translate("commit", errors.Join(err, w.giveUp()))
+			}
+			return errSpoiled
 		case fatal(err):
 			// Nothing was committed, so nothing was written.
 			return translate("commit", errors.Join(err, w.giveUp()))
@@ -196,9 +221,30 @@ func (w *writer) write(group []*request) error {
 	return nil
 }
 
-// attempt applies one request behind a savepoint and takes back what it did if
-// it was refused.
-func (w *writer) attempt(r *request, t *tx) error {
+// apply carries a request out. If it is refused after it has written, the
+// transaction is spoiled. A duplicate is always refused, by a table if by
+// nothing else, so it is looked for only then.
+func (w *writer) apply(r *request, t *tx) error {
+	before := w.conn.db.TotalChanges()
+	err := r.apply(t)
+	switch {
+	case err == nil, fatal(err):
+		return err
+	case w.conn.db.TotalChanges() != before:
+		return errSpoiled
+	}
+	if found, dupErr := r.duplicate(t); found || dupErr != nil {
+		return dupErr
+	}
+	return err
+}
+
+// applyBehindSavepoint carries a request out and takes back what it did if it is
+// refused.
+func (w *writer) applyBehindSavepoint(r *request, t *tx) error {
+	if found, err := r.duplicate(t); found || err != nil {
+		return err
+	}
 	if err := w.conn.exec("SAVEPOINT batch"); err != nil {
 		return err
 	}
@@ -215,6 +261,13 @@ func (w *writer) attempt(r *request, t *tx) error {
 		return releaseErr
 	}
 	return err
+}
+
+func (r *request) duplicate(t *tx) (bool, error) {
+	if r.findDuplicate == nil {
+		return false, nil
+	}
+	return r.findDuplicate(t)
 }
 
 // giveUp closes the connection after a failure. What it was writing is not

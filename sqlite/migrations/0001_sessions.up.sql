@@ -18,13 +18,11 @@ CREATE TABLE snapshots (
 CREATE TABLE sessions (
 	nr              INTEGER PRIMARY KEY AUTOINCREMENT,
 	id              TEXT NOT NULL UNIQUE,
-	key             INTEGER,
 	snapshot        INTEGER NOT NULL,
 	source          TEXT NOT NULL,
 	type            TEXT NOT NULL,
 	ended_at        INTEGER,
 	ended_reason    TEXT NOT NULL DEFAULT '',
-	recovery        TEXT NOT NULL,
 	recovery_reason TEXT NOT NULL DEFAULT '',
 	recovery_at     INTEGER,
 	strikes         INTEGER NOT NULL DEFAULT 0,
@@ -34,15 +32,17 @@ CREATE TABLE sessions (
 	busy            TEXT NOT NULL DEFAULT '',
 	metadata        TEXT,
 	parent          TEXT,
-	parent_seq      INTEGER NOT NULL DEFAULT 0,
 	created_at      INTEGER NOT NULL
 );
-CREATE INDEX sessions_key ON sessions (key) WHERE key IS NOT NULL;
 
--- What changes with every commit, apart from the rest so that a commit rewrites
--- few bytes. hidden is 1 for inactive sessions.
+-- What every commit looks at or changes, apart from the rest so that it reads
+-- and rewrites few bytes. hidden is 1 for inactive sessions; a fork shares its
+-- parent's events up to parent_seq.
 CREATE TABLE heads (
 	nr                 INTEGER PRIMARY KEY,
+	key                INTEGER,
+	parent_seq         INTEGER NOT NULL,
+	recovery           TEXT NOT NULL,
 	status             TEXT NOT NULL,
 	hidden             INTEGER NOT NULL,
 	fence              INTEGER NOT NULL,
@@ -59,6 +59,7 @@ CREATE TABLE heads (
 	updated_at         INTEGER NOT NULL
 );
 CREATE INDEX heads_recent ON heads (hidden, updated_at);
+CREATE INDEX heads_key ON heads (key) WHERE key IS NOT NULL;
 
 CREATE TABLE previews (
 	nr   INTEGER PRIMARY KEY,

@@ -4,7 +4,7 @@ CREATE TABLE users (
 	id         TEXT PRIMARY KEY,
 	name       TEXT NOT NULL,
 	role       TEXT NOT NULL,
-	created_at INTEGER NOT NULL
+	created_at INTEGER
 ) WITHOUT ROWID;
 
 CREATE TABLE identities (
@@ -12,6 +12,6 @@ CREATE TABLE identities (
 	user       TEXT,
 	name       TEXT NOT NULL,
 	bot        INTEGER NOT NULL,
-	created_at INTEGER NOT NULL
+	created_at INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX identities_user ON identities (user) WHERE user IS NOT NULL;

@@ -1,0 +1,116 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/sqlite"
+)
+
+// schema gives the definitions in a store's file, and its version.
+func schema(t *testing.T, path string) (definitions []string, version int) {
+	t.Helper()
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	read := func(sql string, f func(*sqlite3.Stmt)) {
+		s, _, err := c.Prepare(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for s.Step() {
+			f(s)
+		}
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(`SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name`, func(s *sqlite3.Stmt) {
+		definitions = append(definitions, s.ColumnText(0))
+	})
+	read(`PRAGMA user_version`, func(s *sqlite3.Stmt) { version = s.ColumnInt(0) })
+	return definitions, version
+}
+
+// migrateTo moves a store at rest.
+func migrateTo(t *testing.T, path string, version int) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.MigrateTo(t.Context(), s, version); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMigrationsUpDownAndUpAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "parley.db")
+	first, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, first, said("cli:a", "hello"))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want, newest := schema(t, path)
+	if newest != sqlite.NewestVersion() || newest < 2 {
+		t.Fatalf("version %d; want %d", newest, sqlite.NewestVersion())
+	}
+	for down := newest - 1; down >= 1; down-- {
+		migrateTo(t, path, down)
+		if _, version := schema(t, path); version != down {
+			t.Fatalf("down to %d: version %d", down, version)
+		}
+		var notices []string
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{NoticeFunc: func(n string) { notices = append(notices, n) }})
+		if err != nil {
+			t.Fatalf("up from %d: %v", down, err)
+		}
+		got, err := s.Session(t.Context(), parley.SeeAll(), "cli:a")
+		if err != nil || got.Preview != "hello" {
+			t.Fatalf("up from %d: got %q, %v", down, got.Preview, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if definitions, version := schema(t, path); version != newest || cmp.Diff(want, definitions) != "" {
+			t.Fatalf("up from %d: version %d, schema differs:\n%s", down, version, cmp.Diff(want, definitions))
+		}
+		checkKeptCopy(t, dir, notices, down)
+	}
+}
+
+// checkKeptCopy looks at the copy an upgrade kept: it is announced with the way
+// back, and it is the store as it was.
+func checkKeptCopy(t *testing.T, dir string, notices []string, version int) {
+	t.Helper()
+	kept, err := filepath.Glob(filepath.Join(dir, "parley.db.format*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept copies: %v, %v", kept, err)
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], kept[0]) || !strings.Contains(notices[0], "to go back") {
+		t.Fatalf("notices: %q", notices)
+	}
+	if _, got := schema(t, kept[0]); got != version {
+		t.Fatalf("the copy has version %d; want %d", got, version)
+	}
+	if err := os.Remove(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,144 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/sqlite"
+)
+
+var instant = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// said is a batch that makes a session with one message.
+func said(id parley.SessionID, text string) parley.Batch {
+	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+		Session: id,
+		Create: &parley.NewSession{
+			Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect,
+		},
+		Events: []parley.Draft{{Body: &parley.Message{
+			ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)},
+		}}},
+	}}}
+}
+
+func commit(t testing.TB, s parley.Store, b parley.Batch) parley.Result {
+	t.Helper()
+	result, err := s.Commit(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestSecondWriterIsToldWhoHasTheStore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	openStore(t, path)
+	_, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if parley.CodeOf(err) != parley.CodeUnavailable || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+		t.Fatalf("got %v; want unavailable and the process", err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true}); !errors.Is(err, parley.ErrNotFound) {
+		t.Fatalf("opening nothing: %v", err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Fatalf("reading made a file: %v", err)
+	}
+	w := openStore(t, path)
+	commit(t, w, said("cli:a", "hello"))
+	r, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if s, err := r.Session(t.Context(), parley.SeeAll(), "cli:a"); err != nil || s.Preview != "hello" {
+		t.Fatalf("got %v, %v", s, err)
+	}
+	if _, err := r.Commit(t.Context(), said("cli:b", "hello")); !errors.Is(err, parley.ErrUnavailable) {
+		t.Fatalf("committing: %v", err)
+	}
+}
+
+func TestFilesArePrivateAndPathsMayBeOdd(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a b?c#d%41&e=ü")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, filepath.Join(dir, "parley.db"))
+	commit(t, s, said("cli:a", "hello"))
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) < 3 {
+		t.Fatalf("got %v, %v", entries, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The index of the log has no content.
+		if mode := info.Mode().Perm(); mode&0o077 != 0 && !strings.HasSuffix(e.Name(), "-shm") {
+			t.Errorf("%s has mode %v", e.Name(), mode)
+		}
+	}
+}
+
+func TestMissingFolder(t *testing.T) {
+	t.Parallel()
+	_, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "parley.db"), sqlite.Config{})
+	if !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "does not exist") {
+		t.Fatal(err)
+	}
+}
+
+func TestContextEndsWhileTheBatchWaits(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	release := sqlite.HoldWriter(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := s.Commit(ctx, said("cli:a", "hello"))
+		done <- err
+	}()
+	cancel()
+	err := <-done
+	release()
+	if !errors.Is(err, parley.ErrUnavailable) || errors.Is(err, parley.ErrOutcomeUnknown) {
+		t.Fatalf("a batch that was never taken: %v", err)
+	}
+	if _, err := s.Session(t.Context(), parley.SeeAll(), "cli:a"); !errors.Is(err, parley.ErrNotFound) {
+		t.Fatalf("it was written: %v", err)
+	}
+}
+
+func TestContextEndsInTheTransaction(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	started, finish := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		done <- sqlite.SubmitHeld(ctx, s, started, finish)
+	}()
+	<-started
+	cancel()
+	err := <-done
+	close(finish)
+	if !errors.Is(err, parley.ErrOutcomeUnknown) || !errors.Is(err, parley.ErrUnavailable) {
+		t.Fatalf("got %v; want unavailable with an unknown outcome", err)
+	}
+}
