@@ -70,10 +70,19 @@ func (d *Delivery) validate() error {
 		what, value string
 		least       int
 	}{
-		{"channel", d.Target.Channel, 1}, {"account", d.Target.Account, 0}, {"chat", d.Target.Chat, 1},
-		{"topic", d.Target.Topic, 0}, {"reply-to", d.Target.ReplyTo, 0}, {"platform message id", d.PlatformID, 0},
+		{"channel", d.Target.Channel, 1},
+		{"account", d.Target.Account, 0},
+		{"chat", d.Target.Chat, 1},
+		{"topic", d.Target.Topic, 0},
+		{"reply-to", d.Target.ReplyTo, 0},
+		{"platform message id", d.PlatformID, 0},
 	} {
 		if err := checkText("delivery "+f.what, f.value, f.least, MaxNameBytes); err != nil {
+			return err
+		}
+	}
+	for _, at := range []time.Time{d.NextAttempt, d.CreatedAt} {
+		if err := checkTime("delivery times", at); err != nil {
 			return err
 		}
 	}
@@ -105,6 +114,9 @@ func (n *Notice) validate() error {
 		return err
 	}
 	if err := checkText("notice kind", n.Kind, 1, MaxIDBytes); err != nil {
+		return err
+	}
+	if err := checkTime("the notice's time", n.CreatedAt); err != nil {
 		return err
 	}
 	return checkProse("notice", n.Text, MaxTextBytes)

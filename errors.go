@@ -89,15 +89,17 @@ var ErrOutcomeUnknown = errors.New("outcome unknown: the change may or may not h
 // approval, an outage, a restart). It is later run again from the top.
 var ErrSuspended = errors.New("turn suspended")
 
-// CodeOf gives the code of the first [Error] in err's chain, or
-// [CodeInternal] if there is none, and "" for nil.
+// CodeOf gives the code of the first [Error] in err's chain, else of the first
+// sentinel, or [CodeInternal] if there is neither, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
+	}
+	if s, ok := errors.AsType[sentinel](err); ok {
+		return Code(s)
 	}
 	return CodeInternal
 }

@@ -94,21 +94,30 @@ func (e Event) Decode() (EventBody, error) { return DecodeBody(e.Type, e.Data) }
 // Redacted reports whether the event's body was taken away.
 func (e Event) Redacted() bool { return bytes.Equal(e.Data, TombstoneData) }
 
+// bodyDepth is how deep in a body of this package stands what a caller brings:
+// a message's parts, a part, its call, the call's arguments.
+const bodyDepth = 4
+
 // DecodeBody decodes and checks an event body.
 func DecodeBody(t EventType, data []byte) (EventBody, error) {
 	if len(data) > MaxBodyBytes {
-		return nil, tooLargef("%s event is %d bytes long; at most %d are allowed", t, len(data), MaxBodyBytes)
+		return nil, tooLargef("event data is %d bytes long; at most %d are allowed", len(data), MaxBodyBytes)
 	}
 	if bytes.Equal(data, TombstoneData) {
 		return &Tombstone{Of: t}, nil
 	}
-	if err := checkJSON("event data", data); err != nil {
+	newBody, known := bodies[t]
+	if !known {
+		c := &Custom{Type: t, Data: bytes.Clone(data)}
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+	if err := checkJSONDepth("event data", data, MaxDepth+bodyDepth); err != nil {
 		return nil, err
 	}
-	body := EventBody(&Custom{Type: t})
-	if make, ok := bodies[t]; ok {
-		body = make()
-	}
+	body := newBody()
 	if err := json.Unmarshal(data, body); err != nil {
 		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("data does not fit %s", t), Err: err}
 	}
@@ -127,6 +136,9 @@ func EncodeBody(body EventBody) (json.RawMessage, error) {
 	data, err := encodeJSON(body)
 	if err != nil {
 		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("%s cannot be encoded", body.EventType()), Err: err}
+	}
+	if bytes.Equal(data, TombstoneData) {
+		return nil, invalidf("event data must not look like that of a redacted event")
 	}
 	if len(data) > MaxBodyBytes {
 		return nil, tooLargef("%s event is %d bytes long; at most %d are allowed; put large content into a blob",
@@ -182,12 +194,20 @@ func (c *Custom) UnmarshalJSON(data []byte) error {
 }
 
 func (c *Custom) validate() error {
+	if ns, _, _ := strings.Cut(string(c.Type), ":"); ns == "session" || ns == "agent" {
+		return invalidf("event type %s is taken: session and agent are Parley's own", quote(string(c.Type)))
+	}
+	return c.check()
+}
+
+// check is what holds for a body that is read, whose type may be one of ours
+// that a later version brought.
+func (c *Custom) check() error {
 	if err := checkID("event type", string(c.Type)); err != nil {
 		return err
 	}
-	ns, name, ok := strings.Cut(string(c.Type), ":")
-	if !ok || ns == "" || name == "" || ns == "session" || ns == "agent" {
-		return invalidf("event type %s must be <namespace>:<name>, and session and agent are taken", quote(string(c.Type)))
+	if ns, name, ok := strings.Cut(string(c.Type), ":"); !ok || ns == "" || name == "" {
+		return invalidf("event type %s must be <namespace>:<name>", quote(string(c.Type)))
 	}
 	if len(c.Data) == 0 {
 		return invalidf("event data is missing")

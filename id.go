@@ -129,6 +129,23 @@ func checkProse(what, text string, most int) error {
 	return nil
 }
 
+// checkTime refuses instants that cannot be written down: those before the year
+// 1 or after 9999. The zero time is allowed.
+func checkTime(what string, at time.Time) error {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return invalidf("%s must be between the years 1 and 9999", what)
+	}
+	return nil
+}
+
+// checkOptionalTime is checkTime for a field that may be missing.
+func checkOptionalTime(what string, at *time.Time) error {
+	if at == nil {
+		return nil
+	}
+	return checkTime(what, *at)
+}
+
 // quote shows a value in an error message: quoted, escaped, and cut.
 func quote(s string) string {
 	const most = 64

@@ -3,6 +3,7 @@ package parley
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -152,6 +153,13 @@ func (in *Input) ContentHash() [sha256.Size]byte {
 		if p.Result != nil {
 			field(string(p.Result.CallID))
 			field(p.Result.Text)
+			field(strconv.FormatBool(p.Result.IsError))
+			field(strconv.FormatBool(p.Result.Unknown))
+			handle := ""
+			if p.Result.Media != nil {
+				handle = p.Result.Media.Handle
+			}
+			field(handle)
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
@@ -171,7 +179,9 @@ func (in *Input) validate() error {
 		return err
 	}
 	if in.Turn != "" {
-		return checkID("turn id", string(in.Turn))
+		if err := checkID("turn id", string(in.Turn)); err != nil {
+			return err
+		}
 	}
-	return nil
+	return checkTime("the input's earliest time", in.NotBefore)
 }

@@ -114,17 +114,20 @@ func (m *Message) Preview() string {
 				gap = runes > 0
 				continue
 			}
+			more := 1
 			if gap {
-				b.WriteByte(' ')
-				runes++
-				gap = false
+				more = 2
 			}
-			if runes >= previewRunes {
+			if runes+more > previewRunes {
 				b.WriteRune('…')
 				return b.String()
 			}
+			if gap {
+				b.WriteByte(' ')
+				gap = false
+			}
 			b.WriteRune(r)
-			runes++
+			runes += more
 		}
 		gap = runes > 0
 	}
@@ -251,7 +254,9 @@ func (r *ToolResult) validate() error {
 
 // checkJSON refuses JSON that is malformed or nested too deeply. Nothing at all
 // is allowed.
-func checkJSON(what string, raw json.RawMessage) error {
+func checkJSON(what string, raw json.RawMessage) error { return checkJSONDepth(what, raw, MaxDepth) }
+
+func checkJSONDepth(what string, raw json.RawMessage, most int) error {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -269,8 +274,8 @@ func checkJSON(what string, raw json.RawMessage) error {
 		case c == '"':
 			inString = true
 		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return invalidf("%s are nested more than %d deep", what, MaxDepth)
+			if depth++; depth > most {
+				return invalidf("%s are nested more than %d deep", what, most)
 			}
 		case c == '}' || c == ']':
 			depth--

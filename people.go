@@ -70,6 +70,9 @@ func (u User) validate() error {
 	if err := checkText("user name", u.Name, 0, MaxNameBytes); err != nil {
 		return err
 	}
+	if err := checkTime("the user's time", u.CreatedAt); err != nil {
+		return err
+	}
 	return u.Role.validate()
 }
 
@@ -81,6 +84,9 @@ func (i Identity) validate() error {
 		if err := checkID("user id", string(i.User)); err != nil {
 			return err
 		}
+	}
+	if err := checkTime("the identity's time", i.CreatedAt); err != nil {
+		return err
 	}
 	return checkText("identity name", i.Name, 0, MaxNameBytes)
 }

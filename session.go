@@ -174,6 +174,9 @@ func (r Recovery) validate() error {
 	if r.Strikes < 0 {
 		return invalidf("recovery strikes must not be negative")
 	}
+	if err := checkTime("the time of the recovery mark", r.At); err != nil {
+		return err
+	}
 	return checkText("recovery reason", r.Reason, 0, MaxNameBytes)
 }
 

@@ -7,6 +7,9 @@ func (b *Batch) Validate() error {
 	if b.At.IsZero() {
 		return invalidf("the batch has no time")
 	}
+	if err := checkTime("the batch's time", b.At); err != nil {
+		return err
+	}
 	for _, e := range b.Expect {
 		if e == nil {
 			return invalidf("the batch has an empty expectation")
@@ -173,6 +176,9 @@ func (p *SessionPatch) validate() error {
 		if err := checkText("reason", p.Ended.Reason, 0, MaxNameBytes); err != nil {
 			return err
 		}
+		if err := checkTime("the time of the end", p.Ended.At); err != nil {
+			return err
+		}
 	}
 	if p.Recovery != nil {
 		if err := p.Recovery.validate(); err != nil {
@@ -210,9 +216,11 @@ func (d *Draft) validate() error {
 		}
 	}
 	if d.Identity != "" {
-		return d.Identity.Validate()
+		if err := d.Identity.Validate(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return checkTime("the event's time", d.At)
 }
 
 func (c *InputChange) validate() error {
@@ -225,6 +233,9 @@ func (c *InputChange) validate() error {
 		}
 	}
 	if err := checkText("decision", c.Decision, 0, MaxNameBytes); err != nil {
+		return err
+	}
+	if err := checkOptionalTime("the input's earliest time", c.NotBefore); err != nil {
 		return err
 	}
 	return c.State.validate()
@@ -256,6 +267,9 @@ func (t *TurnChange) validate() error {
 		if err := t.Usage.validate(); err != nil {
 			return err
 		}
+	}
+	if err := checkOptionalTime("the time a turn is parked until", t.ParkedUntil); err != nil {
+		return err
 	}
 	if len(t.Opaque) > MaxBodyBytes {
 		return tooLargef("a turn's opaque state is %d bytes long; at most %d are allowed", len(t.Opaque), MaxBodyBytes)
@@ -291,12 +305,15 @@ func (a *ApprovalChange) validate() error {
 			return err
 		}
 	}
+	if err := checkTime("the approval's deadline", a.Deadline); err != nil {
+		return err
+	}
 	if a.State == ApprovalPending {
 		if err := checkText("tool name", a.Tool, 1, MaxNameBytes); err != nil {
 			return err
 		}
-		if err := a.Default.validate(); err != nil {
-			return err
+		if a.Default != ApprovalApproved && a.Default != ApprovalDenied {
+			return invalidf("an approval's default must be approved or denied, not %s", quote(string(a.Default)))
 		}
 	}
 	return a.State.validate()
@@ -313,6 +330,9 @@ func (d *DeliveryChange) validate() error {
 		if err := d.State.validate(); err != nil {
 			return err
 		}
+	}
+	if err := checkOptionalTime("the next attempt", d.NextAttempt); err != nil {
+		return err
 	}
 	if d.Attempts != nil && *d.Attempts < 0 {
 		return invalidf("delivery attempts must not be negative")
