@@ -1,0 +1,99 @@
+# Parley. `make help` lists what there is.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-builtin-rules
+
+GO      ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X main.version=$(VERSION)
+
+# The SQLite engine is C that was translated to Go, and each connection runs on
+# one goroutine at a time. Under the race detector it is sixteen times slower and
+# finds nothing of ours, so that package alone is compiled without it. Our own
+# code and the driver around the engine are watched.
+RACE := -race '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'
+
+# Packages and flags for one-off runs: make test PKG=./sqlite ARGS='-run Fork -v'
+PKG  ?= ./...
+ARGS ?=
+
+FUZZTIME ?= 1m
+BENCH    ?= store
+
+LINT_VERSION := v2.14.0
+LINT         ?= bin/golangci-lint-$(LINT_VERSION)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## build, then show what the program can do (there is no daemon yet)
+	@bin/parley --help
+
+.PHONY: build
+build: ## build bin/parley
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/parley ./cmd/parley
+
+.PHONY: test
+test: compiler ## run every test, with the race detector
+	CGO_ENABLED=1 $(GO) test $(RACE) -timeout 30m $(ARGS) $(PKG)
+
+.PHONY: soak
+soak: compiler ## run every test with its full counts; takes hours
+	PARLEY_SOAK=1 CGO_ENABLED=1 $(GO) test $(RACE) -timeout 170m -count=1 $(ARGS) $(PKG)
+
+.PHONY: lint
+lint: $(LINT) ## run the linters; the first time this builds them, which takes minutes
+	$(LINT) run
+
+.PHONY: fmt
+fmt: $(LINT) ## format the code
+	$(LINT) fmt
+
+.PHONY: bench
+bench: build ## measure the store beside what the machine can do
+	bin/parley bench $(BENCH)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (1m)
+	@$(GO) test -list '^Fuzz' $(PKG) | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' | \
+	while read -r package target; do \
+		echo "== $$package $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $(ARGS) "$$package" < /dev/null; \
+	done
+
+.PHONY: generate
+generate: ## write the generated parts of files anew
+	$(GO) generate ./...
+
+.PHONY: tidy
+tidy: ## bring go.mod and go.sum up to date
+	$(GO) mod tidy
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin
+
+# The race detector needs a C compiler. Debian and its relatives get one if we
+# may install it; elsewhere we say what is missing.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
+.PHONY: compiler
+compiler:
+	@cc=$$($(GO) env CC); \
+	if command -v "$${cc%% *}" > /dev/null; then exit 0; fi; \
+	if command -v apt-get > /dev/null && $(SUDO) true 2> /dev/null; then \
+		echo "no C compiler, which the race detector needs: installing gcc"; \
+		$(SUDO) apt-get update -qq; \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev > /dev/null; \
+	else \
+		echo "the race detector needs a C compiler ($$cc): please install one, such as gcc" >&2; \
+		exit 1; \
+	fi
+
+bin/golangci-lint-$(LINT_VERSION):
+	@echo "building golangci-lint $(LINT_VERSION), once; this takes some minutes"
+	GOBIN='$(CURDIR)/bin' $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv bin/golangci-lint $@
