@@ -8,11 +8,13 @@ import (
 )
 
 // Message is one entry of the transcript, the body of a session:message event.
+// An input is shown by one message: naming one that is not the session's is
+// [CodeNotFound], naming one a second time [CodeConflict].
 type Message struct {
 	ID     string      `json:"id"`
 	Role   MessageRole `json:"role"`
 	Parts  []Part      `json:"parts"`
-	Inputs []InputRef  `json:"inputs,omitempty"` // the inputs it shows to the model
+	Inputs []InputRef  `json:"inputs,omitempty"` // the inputs of its session that it shows to the model
 	Sender *Sender     `json:"sender,omitempty"` // who wrote it, where several people can
 	Model  string      `json:"model,omitempty"`  // which model answered
 }

@@ -10,10 +10,13 @@ import (
 // tx is one batch inside a transaction.
 type tx struct {
 	c      *conn
-	pos    uint64 // of the last event
-	wrote  bool   // there is something to commit
-	scrub  bool   // bodies were taken away
+	pos    uint64  // of the last event
+	wrote  bool    // there is something to commit
+	scrub  bool    // bodies were taken away
+	forget bool    // what is known of other sessions may be wrong now
+	unused []int64 // numbers of keys that may have lost their last session
 	heads  []*head
+	known  knownHeads
 	result *parley.Result
 }
 
@@ -34,6 +37,26 @@ type head struct {
 	lastSeq   uint64
 	counters  parley.Counters
 	updatedAt time.Time
+}
+
+// knownHeads are the heads of sessions that were written to lately, so that the
+// next commit to one of them need not look it up. The writer is the only one who
+// changes them. When a transaction is taken back, they are forgotten.
+type knownHeads map[parley.SessionID]head
+
+// maxKnown bounds what is remembered: a busy machine's running sessions.
+const maxKnown = 1024
+
+// remember takes over what a batch that was applied knows.
+func (k knownHeads) remember(t *tx) {
+	if t.forget || len(k)+len(t.heads) > maxKnown {
+		clear(k)
+	}
+	if !t.forget {
+		for _, h := range t.heads {
+			k[h.id] = *h
+		}
+	}
 }
 
 // eventID is the row id of an event.
@@ -65,6 +88,11 @@ func (p *prepared) apply(t *tx) error {
 	}
 	for _, a := range p.Aliases {
 		if err := t.claimAlias(a); err != nil {
+			return err
+		}
+	}
+	for _, key := range t.unused {
+		if err := t.dropKey(key); err != nil {
 			return err
 		}
 	}
@@ -106,6 +134,11 @@ func (t *tx) head(id parley.SessionID) (*head, error) {
 		}
 	}
 	h := &head{id: id}
+	if known, ok := t.known[id]; ok {
+		*h = known
+		t.heads = append(t.heads, h)
+		return h, nil
+	}
 	found, err := t.c.one(func(r row) {
 		h.nr, h.key, h.parentSeq = r.int(0), r.int(1), r.seq(2)
 		h.recovery = parley.RecoveryState(r.text(3))

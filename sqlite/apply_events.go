@@ -52,10 +52,20 @@ func (t *tx) appendEvent(h *head, tally *parley.Tally, at time.Time, turn parley
 // redaction of either finds the other.
 func (t *tx) markShown(h *head, m *parley.Message) error {
 	for _, ref := range m.Inputs {
-		if err := t.c.exec(`UPDATE inputs SET shown = ? WHERE origin = ? AND id = ? AND session = ?`,
-			h.lastSeq, ref.Origin, ref.ID, h.nr); err != nil {
+		marked, err := t.c.changed(`UPDATE inputs SET shown = ? WHERE origin = ? AND id = ? AND session = ? AND shown IS NULL`,
+			h.lastSeq, ref.Origin, ref.ID, h.nr)
+		if err != nil {
 			return err
 		}
+		if marked {
+			continue
+		}
+		if known, err := t.c.exists(`SELECT 1 FROM inputs WHERE origin = ? AND id = ? AND session = ?`, ref.Origin, ref.ID, h.nr); err != nil {
+			return err
+		} else if !known {
+			return notFound("session %q has no input %q to show", h.id, ref.ID)
+		}
+		return conflict("input %q is shown by another message already", ref.ID)
 	}
 	return nil
 }
@@ -99,8 +109,8 @@ func (t *tx) setParticipants(session int64, changes []parley.ParticipantChanged)
 }
 
 func (t *tx) insertInput(at time.Time, h *head, in *parley.Input, a *admission) error {
-	return t.c.exec(`INSERT INTO inputs (origin, id, session, seq, hash, kind, state, principal, busy, decision, not_before, turn, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		in.Ref.Origin, in.Ref.ID, h.nr, h.lastSeq, a.hash, in.Kind, in.State, a.principal,
-		orNull(in.Busy), orNull(in.Decision), in.NotBefore, orNull(in.Turn), at)
+	return t.c.exec(`INSERT INTO inputs (origin, id, session, seq, hash, kind, state, user, role, via, busy, decision, not_before, turn, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		in.Ref.Origin, in.Ref.ID, h.nr, h.lastSeq, a.hash, in.Kind, in.State,
+		orNull(in.Principal.User), in.Principal.Role, orNull(in.Principal.Via), orNull(in.Busy), orNull(in.Decision), in.NotBefore, orNull(in.Turn), at)
 }

@@ -19,6 +19,7 @@ func (t *tx) findKey(key parley.Key) (nr int64, found bool, err error) {
 
 // pointKey makes a session the current one of a key.
 func (t *tx) pointKey(c *parley.KeyChange) error {
+	t.forget = true
 	nr, err := t.knownKey(c.Key)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 // delete removes a session and all that belongs to it alone.
 func (t *tx) delete(h *head) error {
-	t.scrub = true
+	t.scrub, t.forget = true, true
 	t.heads = slices.DeleteFunc(t.heads, func(other *head) bool { return other == h })
 	if err := t.forgetInputs(h); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (t *tx) delete(h *head) error {
 			return err
 		}
 	}
-	if err := t.dropKeys(h); err != nil {
+	if err := t.leaveKeys(h); err != nil {
 		return err
 	}
 	for _, log := range append(shared, h.nr) {
@@ -62,7 +62,7 @@ func (t *tx) forgetInputs(h *head) error {
 		return err
 	}
 	for _, ref := range refs {
-		err := t.c.exec(`UPDATE inputs SET gone = ?, principal = NULL, decision = NULL,
+		err := t.c.exec(`UPDATE inputs SET gone = ?, user = NULL, role = NULL, via = NULL, decision = NULL,
 			state = CASE WHEN state IN ('queued', 'running') THEN 'dropped' ELSE state END WHERE origin = ? AND id = ?`,
 			h.id, ref.Origin, ref.ID)
 		if err != nil {
@@ -81,29 +81,20 @@ func (t *tx) sharedLogs(session int64) (logs []int64, err error) {
 	return logs, err
 }
 
-// dropKeys takes a deleted session out of the keys that led to it or that it
-// had.
-func (t *tx) dropKeys(h *head) error {
-	var keys []int64
+// leaveKeys takes a deleted session out of the keys that led to it or that it
+// had. Those that nobody takes up in the same batch go at its end.
+func (t *tx) leaveKeys(h *head) error {
 	err := t.c.each(func(r row) error {
-		keys = append(keys, r.int(0))
+		t.unused = append(t.unused, r.int(0))
 		return nil
 	}, `SELECT nr FROM keys WHERE session = ?`, h.nr)
 	if err != nil {
 		return err
 	}
-	if err := t.c.exec(`UPDATE keys SET session = NULL WHERE session = ?`, h.nr); err != nil {
-		return err
+	if h.key != 0 {
+		t.unused = append(t.unused, h.key)
 	}
-	if h.key != 0 && !slices.Contains(keys, h.key) {
-		keys = append(keys, h.key)
-	}
-	for _, key := range keys {
-		if err := t.dropKey(key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.c.exec(`UPDATE keys SET session = NULL WHERE session = ?`, h.nr)
 }
 
 // dropLog removes the events of a log whose session is gone, but for those that

@@ -29,7 +29,8 @@ func takeLock(path string) (*fileLock, error) {
 			"the store is in use by %s; stop it first, or talk to it instead of opening its store", holder), f.Close())
 	}
 	// The number is for people only; the lock itself is what counts.
-	if err := f.Truncate(0); err == nil {
+	err = f.Truncate(0)
+	if err == nil {
 		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
 	if err != nil {

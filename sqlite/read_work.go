@@ -7,8 +7,8 @@ import (
 	"github.com/parley-run/parley"
 )
 
-const inputColumns = `i.origin, i.id, i.kind, i.state, ifnull(i.principal, ''), ifnull(i.busy, ''), ifnull(i.decision, ''), i.not_before,
-	ifnull(i.turn, ''), i.seq, ifnull(i.shown, 0), i.at, ifnull(i.gone, s.id), e.body`
+const inputColumns = `i.origin, i.id, i.kind, i.state, i.user, i.role, i.via, e.identity, i.busy, i.decision, i.not_before,
+	i.turn, i.seq, i.shown, i.at, ifnull(i.gone, s.id), e.body`
 
 // inputTables joins an input with its session and its content. The content of a
 // session that is gone is not read, even where a fork still shows it.
@@ -19,16 +19,16 @@ const inputTables = `inputs i LEFT JOIN sessions s ON s.nr = i.session AND i.gon
 func decodeInput(r row) (in parley.Input, err error) {
 	in = parley.Input{
 		Ref: parley.InputRef{Origin: r.text(0), ID: r.text(1)}, Kind: parley.InputKind(r.text(2)), State: parley.InputState(r.text(3)),
-		Busy: parley.BusyMode(r.text(5)), Decision: r.text(6), NotBefore: r.time(7), Turn: parley.TurnID(r.text(8)),
-		Seq: r.seq(9), Shown: r.seq(10), At: r.time(11), Session: parley.SessionID(r.text(12)),
+		Principal: parley.Principal{
+			User: parley.UserID(r.text(4)), Role: parley.Role(r.text(5)), Via: r.text(6), Identity: parley.IdentityID(r.text(7)),
+		},
+		Busy: parley.BusyMode(r.text(8)), Decision: r.text(9), NotBefore: r.time(10), Turn: parley.TurnID(r.text(11)),
+		Seq: r.seq(12), Shown: r.seq(13), At: r.time(14), Session: parley.SessionID(r.text(15)),
 	}
-	if err := fromJSON(r.text(4), &in.Principal); err != nil {
-		return in, err
-	}
-	if r.isNull(13) {
+	if r.isNull(16) {
 		return in, nil
 	}
-	body, err := parley.DecodeBody(parley.EventInput, []byte(r.text(13)))
+	body, err := parley.DecodeBody(parley.EventInput, []byte(r.text(16)))
 	if err != nil {
 		return in, err
 	}
@@ -62,10 +62,14 @@ func (s *Store) Input(ctx context.Context, v parley.Visibility, ref parley.Input
 		if v.All && v.Allows(in.Session, nil) {
 			return nil
 		}
-		if _, err = see(c, v, in.Session); err != nil {
-			return notFound("there is no input %q of %q", ref.ID, ref.Origin)
+		// By number: another session may have the id of one that is gone.
+		condition, args := visible(v)
+		allowed, err := c.exists(`SELECT 1 FROM inputs i JOIN sessions s ON s.nr = i.session WHERE i.origin = ? AND i.id = ? AND `+condition,
+			slices.Concat([]any{ref.Origin, ref.ID}, args)...)
+		if err == nil && !allowed {
+			err = notFound("there is no input %q of %q", ref.ID, ref.Origin)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return parley.Input{}, err

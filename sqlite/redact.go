@@ -10,9 +10,10 @@ type place struct {
 	seq uint64
 }
 
-// redact takes away the body of an event, and every copy of it: a message and
-// the inputs it shows go together, with the deliveries, journalled results,
-// previews and titles made from them.
+// redact takes away the body of an event, and every copy of it: a message goes
+// with the inputs it shows, an input with the message that shows it, and each
+// with the deliveries, journalled results, previews and titles made from it.
+// What else the message of an input showed stays where it was said.
 func (t *tx) redact(h *head, seq uint64) error {
 	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
 	if err != nil {
@@ -23,16 +24,13 @@ func (t *tx) redact(h *head, seq uint64) error {
 		return notFound("session %q has no event %d", h.id, seq)
 	}
 	t.scrub = true
-	todo := []place{{log: id >> 32, seq: seq}}
-	for len(todo) > 0 {
-		p := todo[0]
-		copies, err := t.redactEvent(h, p)
-		if err != nil {
-			return err
+	copies, err := t.redactEvent(h, place{log: id >> 32, seq: seq})
+	for _, p := range copies {
+		if err == nil {
+			_, err = t.redactEvent(h, p)
 		}
-		todo = append(todo[1:], copies...)
 	}
-	return nil
+	return err
 }
 
 // redactEvent takes away one body and gives the places of its copies.
@@ -67,7 +65,7 @@ func (t *tx) redactEvent(h *head, p place) (copies []place, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return copies, t.redactSummaries(p)
+	return copies, t.redactUses(p)
 }
 
 // redactInput forgets an input's content; the message that showed it is a copy.
@@ -86,12 +84,9 @@ func (t *tx) redactInput(p place, ref parley.InputRef) ([]place, error) {
 	return []place{{log: p.log, seq: shown}}, nil
 }
 
-// redactMessage empties the deliveries and journalled results of a message; the
-// inputs it shows are copies.
+// redactMessage empties the journalled results of a message; the inputs it shows
+// are copies.
 func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copies []place, err error) {
-	if err := t.c.exec(`UPDATE outbox SET text = '' WHERE session = ? AND seq = ?`, p.log, p.seq); err != nil {
-		return nil, err
-	}
 	for _, part := range m.Parts {
 		var call parley.CallID
 		switch {
@@ -116,9 +111,9 @@ func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copi
 	return copies, nil
 }
 
-// redactSummaries removes previews and titles made from an event, in every
-// session that shows it.
-func (t *tx) redactSummaries(p place) error {
+// redactUses empties deliveries of an event and removes previews and titles made
+// from it, in every session that shows it.
+func (t *tx) redactUses(p place) error {
 	type viewer struct {
 		nr                 int64
 		parentSeq, lastSeq uint64
@@ -135,6 +130,9 @@ func (t *tx) redactSummaries(p place) error {
 		return err
 	}
 	for _, v := range viewers {
+		if err := t.c.exec(`UPDATE outbox SET text = '' WHERE session = ? AND seq = ?`, v.nr, p.seq); err != nil {
+			return err
+		}
 		if err := t.c.exec(`UPDATE sessions SET title = '', title_seq = 0 WHERE nr = ? AND title_seq = ?`, v.nr, p.seq); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
@@ -26,6 +27,7 @@ type writer struct {
 	// What follows belongs to the goroutine.
 	conn     *conn  // nil after a failure, until it is opened again
 	pos      uint64 // of the last event
+	known    knownHeads
 	walPages int
 	scrub    bool // bodies were taken away: their old pages must leave the log
 }
@@ -55,6 +57,7 @@ func (w *writer) start(c *conn) error {
 		w.walPages = pages
 		return nil
 	})
+	w.known = knownHeads{}
 	var err error
 	w.pos, err = lastPos(c)
 	return err
@@ -142,6 +145,9 @@ func (w *writer) drain() {
 		}
 		// After the answers: nobody has to wait for it.
 		w.checkpoint()
+		// Those who were answered often come back at once. Letting them run
+		// first makes one full group of what would be a small and a large one.
+		runtime.Gosched()
 	}
 }
 
@@ -192,11 +198,15 @@ func (w *writer) attempt(group []*request, apply func(*request, *tx) error) erro
 	pos, wrote, scrub := w.pos, false, false
 	for _, r := range group {
 		r.result, r.err = parley.Result{}, nil
-		t := &tx{c: w.conn, pos: pos, result: &r.result}
+		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
 		case err == nil:
 			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.scrub
+			if t.wrote {
+				w.known.remember(t)
+			}
 		case errors.Is(err, errSpoiled):
+			clear(w.known)
 			if err := w.conn.exec("ROLLBACK"); err != nil {
 				return translate("commit", errors.Join(err, w.giveUp()))
 			}

@@ -1,6 +1,7 @@
 -- Inputs, turns, and what belongs to them.
 
--- The content of an input is the body of its session:input event, at session << 32 | seq.
+-- The content of an input is the body of its session:input event, at session << 32 | seq,
+-- and the identity of its principal is that of the event.
 -- The row outlives its session: then gone has the session's id.
 -- An empty hash means that the content was taken away and everything matches it.
 CREATE TABLE inputs (
@@ -11,7 +12,9 @@ CREATE TABLE inputs (
 	hash       BLOB NOT NULL,
 	kind       TEXT NOT NULL,
 	state      TEXT NOT NULL,
-	principal  TEXT,
+	user       TEXT,
+	role       TEXT,
+	via        TEXT,
 	busy       TEXT,
 	decision   TEXT,
 	not_before INTEGER,
