@@ -92,7 +92,10 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 		if !found {
 			return nil, notFound("there is no store at %s", path)
 		}
-		return s, s.checkReadable()
+		if err := s.checkReadable(); err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	if s.lock, err = takeLock(path + ".lock"); err != nil {
 		return nil, err
@@ -105,20 +108,34 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 
 // checkReadable refuses a store that this Parley would have to upgrade.
 func (s *Store) checkReadable() error {
-	return s.read(context.Background(), "open store", func(c *conn) error {
-		version, err := readVersion(s.path, c)
-		if err == nil && version < newest() {
-			err = parley.Errorf(parley.CodeUnavailable,
-				"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley doctor --rebuild`", s.path)
-		}
-		return err
-	})
+	version, err := s.peek()
+	if err == nil && version < newest() {
+		err = parley.Errorf(parley.CodeUnavailable,
+			"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley doctor --rebuild`", s.path)
+	}
+	return translate("open store", err)
+}
+
+// peek reads the version of the store without changing a byte: a connection
+// that could write would move a log that is not ours into the database when it
+// is closed.
+func (s *Store) peek() (version int, err error) {
+	c, err := s.connectReader()
+	if err != nil {
+		return 0, err
+	}
+	version, err = readVersion(s.path, c)
+	return version, errors.Join(err, c.close())
 }
 
 // openWriter makes the file if there is none, brings it up to date, and takes
 // the write connection.
 func (s *Store) openWriter(ctx context.Context, found bool) error {
-	if !found {
+	if found {
+		if _, err := s.peek(); err != nil {
+			return err
+		}
+	} else {
 		// SQLite would make the file readable to all.
 		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -149,10 +166,6 @@ func (s *Store) connectWriter() (*conn, error) {
 	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
 	if err != nil {
 		return nil, err
-	}
-	// Before the first pragma that writes: is it ours?
-	if _, err := readVersion(s.path, c); err != nil {
-		return nil, errors.Join(err, c.close())
 	}
 	err = c.set("page_size = 4096", "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
 		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0")
