@@ -59,9 +59,6 @@ func (k knownHeads) remember(t *tx) {
 	}
 }
 
-// eventID is the row id of an event.
-func eventID(log int64, seq uint64) int64 { return log<<32 | int64(seq) }
-
 // apply carries the batch out, in the order [parley.Batch] promises. That an
 // input is there already is looked up by findDuplicate.
 func (p *prepared) apply(t *tx) error {
@@ -134,7 +131,7 @@ func (t *tx) head(id parley.SessionID) (*head, error) {
 		}
 	}
 	h := &head{id: id}
-	if known, ok := t.known[id]; ok {
+	if known, ok := t.known[id]; ok && !t.forget {
 		*h = known
 		t.heads = append(t.heads, h)
 		return h, nil

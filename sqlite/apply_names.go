@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/parley-run/parley"
 
-// knownKey gives the number of a key, and makes the key known if it is not.
-func (t *tx) knownKey(key parley.Key) (int64, error) {
+// ensureKey gives the number of a key, and makes the key known if it is not.
+func (t *tx) ensureKey(key parley.Key) (int64, error) {
 	nr, found, err := t.findKey(key)
 	if err != nil || found {
 		return nr, err
@@ -20,7 +20,7 @@ func (t *tx) findKey(key parley.Key) (nr int64, found bool, err error) {
 // pointKey makes a session the current one of a key.
 func (t *tx) pointKey(c *parley.KeyChange) error {
 	t.forget = true
-	nr, err := t.knownKey(c.Key)
+	nr, err := t.ensureKey(c.Key)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (t *tx) create(at time.Time, id parley.SessionID, n *parley.NewSession) err
 	}
 	var key any
 	if n.Key != "" {
-		if key, err = t.knownKey(n.Key); err != nil {
+		if key, err = t.ensureKey(n.Key); err != nil {
 			return err
 		}
 	}

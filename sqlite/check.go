@@ -8,15 +8,16 @@ import (
 )
 
 // orphans are queries for rows that belong to nothing, each with what to say of
-// the row's name.
+// the row's name. NULL is in no list, not even in an empty one, so columns that
+// may be NULL are asked for values first.
 var orphans = []struct{ kind, sql string }{
 	{"a log that no session shows", `SELECT DISTINCT id >> 32 FROM events WHERE id >> 32 NOT IN (SELECT nr FROM sessions)
 		AND id >> 32 NOT IN (SELECT log FROM session_logs)`},
-	{"a session without its counters", `SELECT id FROM sessions WHERE nr NOT IN (SELECT nr FROM heads)`},
-	{"counters without their session", `SELECT nr FROM heads WHERE nr NOT IN (SELECT nr FROM sessions)`},
+	{"a session without its head", `SELECT id FROM sessions WHERE nr NOT IN (SELECT nr FROM heads)`},
+	{"the head of a missing session", `SELECT nr FROM heads WHERE nr NOT IN (SELECT nr FROM sessions)`},
 	{"a session whose agent is missing", `SELECT id FROM sessions WHERE snapshot NOT IN (SELECT nr FROM snapshots)`},
-	{"a key that leads to a missing session", `SELECT key FROM keys WHERE session NOT IN (SELECT nr FROM sessions)`},
-	{"a session whose key is missing", `SELECT nr FROM heads WHERE key NOT IN (SELECT nr FROM keys)`},
+	{"a key that leads to a missing session", `SELECT key FROM keys WHERE session IS NOT NULL AND session NOT IN (SELECT nr FROM sessions)`},
+	{"a session whose key is missing", `SELECT s.id FROM heads h JOIN sessions s ON s.nr = h.nr WHERE h.key IS NOT NULL AND h.key NOT IN (SELECT nr FROM keys)`},
 	{"an alias of a missing key", `SELECT alias FROM aliases WHERE key NOT IN (SELECT nr FROM keys)`},
 	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
 		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},
@@ -32,7 +33,7 @@ var orphans = []struct{ kind, sql string }{
 		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = a.session AND t.id = a.turn)`},
 	{"a delivery of a missing session", `SELECT id FROM outbox WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a notice of a missing session", `SELECT id FROM notices WHERE session NOT IN (SELECT nr FROM sessions)`},
-	{"an identity of a missing user", `SELECT id FROM identities WHERE user NOT IN (SELECT id FROM users)`},
+	{"an identity of a missing user", `SELECT id FROM identities WHERE user IS NOT NULL AND user NOT IN (SELECT id FROM users)`},
 }
 
 // Check looks at what only the store itself can see: whether the file is whole,
@@ -57,8 +58,22 @@ func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
 				return fmt.Errorf("look for %s: %w", o.kind, err)
 			}
 		}
-		return nil
+		return checkLastSeqs(c, report)
 	})
+}
+
+// checkLastSeqs compares the last seq of each session with the last event of its
+// log. Reading a session stops at its last seq, so nobody else would notice.
+func checkLastSeqs(c *conn, report func(parley.Problem)) error {
+	return c.each(func(r row) error {
+		report(parley.Problem{
+			Kind: "last_seq", Session: parley.SessionID(r.text(0)),
+			Detail: fmt.Sprintf("the session says its last event is %d, its log says %d", r.int(1), r.int(2)),
+		})
+		return nil
+	}, `SELECT * FROM (SELECT s.id, h.last_seq, ifnull((SELECT max(e.id) & 0xFFFFFFFF FROM events e
+			WHERE e.id BETWEEN h.nr << 32 AND h.nr << 32 | 0xFFFFFFFF), h.parent_seq) AS last
+		FROM heads h JOIN sessions s ON s.nr = h.nr) WHERE last_seq <> last`)
 }
 
 // Rebuild computes anew what a session's events determine: its counters, last
@@ -76,6 +91,7 @@ func (t *tx) rebuild(id parley.SessionID) error {
 	t.wrote = true
 	var tally parley.Tally
 	h.lastSeq = h.parentSeq
+	first, last := restOfLog(h.nr, 0)
 	err = t.c.each(func(r row) error {
 		e := readEvent(r, id)
 		body, err := e.Decode()
@@ -85,10 +101,11 @@ func (t *tx) rebuild(id parley.SessionID) error {
 		tally.Add(e.Seq, e.At, body)
 		h.lastSeq = e.Seq
 		return nil
-	}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ? ORDER BY id`, eventID(h.nr, 0), eventID(h.nr, 1<<32-1))
+	}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ? ORDER BY id`, first, last)
 	if err != nil {
 		return err
 	}
+	// The second condition on the state is that of the index over open inputs.
 	if _, err := t.c.one(func(r row) { h.queued, h.updatedAt = int(r.int(0)), r.time(1) },
 		`SELECT (SELECT count(*) FROM inputs WHERE session = ?1 AND state = 'queued' AND state IN ('queued', 'running')), created_at
 		FROM sessions WHERE nr = ?1`, h.nr); err != nil {
@@ -105,7 +122,7 @@ func (t *tx) rebuild(id parley.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if err := t.findPreview(h.nr, list, h.lastSeq); err != nil {
+	if err := t.resetPreview(h.nr, list, h.lastSeq); err != nil {
 		return err
 	}
 	return t.saveHead(h, true)

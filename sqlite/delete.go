@@ -107,7 +107,7 @@ func (t *tx) dropLog(log int64) error {
 	if _, err := t.c.one(func(r row) { shown = r.seq(0) }, `SELECT max(upto) FROM session_logs WHERE log = ?`, log); err != nil {
 		return err
 	}
-	first, last := eventID(log, shown+1), eventID(log, 1<<32-1)
+	first, last := restOfLog(log, shown+1)
 	if err := t.c.exec(`DELETE FROM redacted_inputs WHERE event BETWEEN ? AND ?`, first, last); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func inspect(path string) (found bool, err error) {
 		return false, invalid("%s is not a store of Parley; choose another path, or restore a backup if it once was one", path)
 	}
 	if len(header) < headerSize {
-		return false, truncated(path)
+		return false, errTruncated(path)
 	}
 	id := binary.BigEndian.Uint32(header[68:])
 	version := int(binary.BigEndian.Uint32(header[60:]))
@@ -91,7 +91,7 @@ func readHeader(path string) ([]byte, error) {
 	if err != nil {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	header := make([]byte, headerSize)
 	n, err := io.ReadFull(f, header)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -109,7 +109,7 @@ func checkLength(path string, header []byte, size int64) error {
 	}
 	pages := int64(binary.BigEndian.Uint32(header[28:]))
 	if size < pageSize(header)*pages {
-		return truncated(path)
+		return errTruncated(path)
 	}
 	return nil
 }
@@ -122,8 +122,8 @@ func pageSize(header []byte) int64 {
 	return size
 }
 
-func truncated(path string) error {
-	return invalid("%s is truncated: a part of the file is missing; restore a backup, or run `parley doctor` on a copy to see what is left", path)
+func errTruncated(path string) error {
+	return invalid("%s is truncated: a part of the file is missing; restore a backup", path)
 }
 
 // copyFile makes a synced copy of a file. An existing one is not overwritten.
@@ -132,7 +132,7 @@ func copyFile(from, to string) (err error) {
 	if err != nil {
 		return fmt.Errorf("copy store: %w", err)
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("copy store: %w", err)

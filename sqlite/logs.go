@@ -31,8 +31,8 @@ func segments(c *conn, session int64, parentSeq, lastSeq uint64) ([]segment, err
 	return append(list, own), err
 }
 
-// find gives the row id of the event with a seq.
-func find(list []segment, seq uint64) (id int64, ok bool) {
+// eventAt gives the row id of the event with a seq.
+func eventAt(list []segment, seq uint64) (id int64, ok bool) {
 	for _, s := range list {
 		if s.first <= seq && seq <= s.last {
 			return eventID(s.log, seq), true
@@ -56,16 +56,16 @@ func (t *tx) shareLogs(session int64, parent *head, seq uint64) error {
 			return err
 		}
 	}
-	return t.findPreview(session, list, seq)
+	return t.resetPreview(session, list, seq)
 }
 
 // errFound ends a walk through rows.
 var errFound = errors.New("found")
 
-// findPreview sets a session's preview to that of the last message at or before
+// resetPreview sets a session's preview to that of the last message at or before
 // seq that has one, and removes it if there is none. It walks back from there,
 // so it takes as long as the last message is away.
-func (t *tx) findPreview(session int64, list []segment, seq uint64) error {
+func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
 	for i := len(list) - 1; i >= 0; i-- {
 		s := list[i]
 		last := min(s.last, seq)
@@ -86,7 +86,7 @@ func (t *tx) findPreview(session int64, list []segment, seq uint64) error {
 			if text = m.Preview(); text == "" {
 				return nil
 			}
-			at = uint64(r.int(0)) & (1<<32 - 1)
+			at = seqOf(r.int(0))
 			return errFound
 		}, `SELECT id, body FROM events WHERE id BETWEEN ? AND ? AND type = 'session:message' ORDER BY id DESC`,
 			eventID(s.log, s.first), eventID(s.log, last))

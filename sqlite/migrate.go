@@ -55,8 +55,8 @@ var migrations = func() []migration {
 // newest is the version this Parley writes.
 func newest() int { return len(migrations) }
 
-// upgrade brings the file from version to the newest. A store with data is
-// copied first.
+// upgrade brings the file to the newest version. A store with data is copied
+// first.
 func (s *Store) upgrade(ctx context.Context, c *conn) error {
 	version, err := readVersion(s.path, c)
 	if err != nil || version == newest() {

@@ -3,7 +3,10 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -149,4 +152,26 @@ func match(c *conn, v parley.Visibility, q *parley.SessionQuery, nr int64) (s pa
 		}
 	}
 	return s, true, nil
+}
+
+// cursor is a place in the list of sessions: everything behind it is older, or
+// as old with a lower number.
+type cursor struct{ updatedAt, nr int64 }
+
+func (c cursor) encode() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%d", c.updatedAt, c.nr))
+}
+
+func decodeCursor(text string) (c cursor, err error) {
+	if text == "" {
+		return cursor{updatedAt: time.Unix(1<<40, 0).UnixMicro()}, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		_, err = fmt.Sscanf(string(raw), "%d.%d", &c.updatedAt, &c.nr)
+	}
+	if err != nil || c.encode() != text {
+		return c, invalid("the cursor is not one this list gave; start again without it")
+	}
+	return c, nil
 }

@@ -37,7 +37,7 @@ const eventColumns = `id, pos, type, ifnull(turn, ''), at, ifnull(identity, ''),
 
 func readEvent(r row, session parley.SessionID) parley.Event {
 	return parley.Event{
-		Session: session, Seq: r.seq(0) & (1<<32 - 1), Pos: r.seq(1), Type: parley.EventType(r.text(2)),
+		Session: session, Seq: seqOf(r.int(0)), Pos: r.seq(1), Type: parley.EventType(r.text(2)),
 		Turn: parley.TurnID(r.text(3)), At: r.time(4), Identity: parley.IdentityID(r.text(5)), Data: r.s.ColumnBlob(6, nil),
 	}
 }
@@ -131,7 +131,7 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 				return nil
 			}
 			next = p.pos
-			log := p.id >> 32
+			log := logOf(p.id)
 			id, ok := ids[log]
 			if !ok {
 				_, err := c.one(func(r row) { id = parley.SessionID(r.text(0)) },

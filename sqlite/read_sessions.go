@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -131,26 +129,4 @@ func currentOf(c *conn, v parley.Visibility, session int64) (allowed bool, id pa
 	allowed, err = c.one(func(r row) { id = parley.SessionID(r.text(0)) },
 		`SELECT s.id FROM sessions s WHERE s.nr = ? AND `+condition, append([]any{session}, args...)...)
 	return allowed, id, err
-}
-
-// cursor is a place in the list of sessions: everything behind it is older, or
-// as old with a lower number.
-type cursor struct{ updatedAt, nr int64 }
-
-func (c cursor) encode() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%d", c.updatedAt, c.nr))
-}
-
-func decodeCursor(text string) (c cursor, err error) {
-	if text == "" {
-		return cursor{updatedAt: time.Unix(1<<40, 0).UnixMicro()}, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		_, err = fmt.Sscanf(string(raw), "%d.%d", &c.updatedAt, &c.nr)
-	}
-	if err != nil || c.encode() != text {
-		return c, invalid("the cursor is not one this list gave; start again without it")
-	}
-	return c, nil
 }

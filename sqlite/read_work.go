@@ -77,22 +77,11 @@ func (s *Store) Input(ctx context.Context, v parley.Visibility, ref parley.Input
 	return in, nil
 }
 
-// scope gives the condition that limits rows of table alias s.nr to one
-// session, or to all that v sees.
-func scope(c *conn, v parley.Visibility, id parley.SessionID) (condition string, args []any, err error) {
-	if id == "" {
-		condition, args = visible(v)
-		return condition, args, nil
-	}
-	at, err := see(c, v, id)
-	return "s.nr = ?", []any{at.nr}, err
-}
-
 // OpenInputs implements [parley.WorkReader].
 func (s *Store) OpenInputs(ctx context.Context, v parley.Visibility, id parley.SessionID, after parley.InputRef, limit int) ([]parley.Input, error) {
 	var list []parley.Input
 	err := s.read(ctx, "read open inputs", func(c *conn) error {
-		condition, args, err := scope(c, v, id)
+		condition, args, err := visibleIn(c, v, id)
 		if err != nil {
 			return err
 		}
@@ -138,7 +127,7 @@ func decodeTurn(r row) (t parley.Turn, err error) {
 func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.SessionID, which string, args ...any) ([]parley.Turn, error) {
 	var list []parley.Turn
 	err := s.read(ctx, "read turns", func(c *conn) error {
-		condition, scopeArgs, err := scope(c, v, id)
+		condition, scopeArgs, err := visibleIn(c, v, id)
 		if err != nil {
 			return err
 		}
@@ -200,7 +189,7 @@ func (s *Store) Calls(ctx context.Context, v parley.Visibility, id parley.Sessio
 func (s *Store) Approvals(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Approval, error) {
 	var list []parley.Approval
 	err := s.read(ctx, "read approvals", func(c *conn) error {
-		condition, args, err := scope(c, v, id)
+		condition, args, err := visibleIn(c, v, id)
 		if err != nil {
 			return err
 		}
@@ -227,7 +216,7 @@ func (s *Store) Approvals(ctx context.Context, v parley.Visibility, id parley.Se
 func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
 	var list []parley.Delivery
 	err := s.read(ctx, "read deliveries", func(c *conn) error {
-		condition, args, err := scope(c, v, q.Session)
+		condition, args, err := visibleIn(c, v, q.Session)
 		if err != nil {
 			return err
 		}

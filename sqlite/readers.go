@@ -61,7 +61,7 @@ func (r *readers) take() (*conn, error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return nil, closed()
+		return nil, errClosed()
 	}
 	if n := len(r.idle); n > 0 {
 		c := r.idle[n-1]

@@ -19,12 +19,12 @@ func (t *tx) redact(h *head, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	id, ok := find(list, seq)
+	id, ok := eventAt(list, seq)
 	if !ok {
 		return notFound("session %q has no event %d", h.id, seq)
 	}
 	t.scrub = true
-	copies, err := t.redactEvent(h, place{log: id >> 32, seq: seq})
+	copies, err := t.redactEvent(h, place{log: logOf(id), seq: seq})
 	for _, p := range copies {
 		if err == nil {
 			_, err = t.redactEvent(h, p)
@@ -88,16 +88,10 @@ func (t *tx) redactInput(p place, ref parley.InputRef) ([]place, error) {
 // are copies.
 func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copies []place, err error) {
 	for _, part := range m.Parts {
-		var call parley.CallID
-		switch {
-		case part.Call != nil:
-			call = part.Call.ID
-		case part.Result != nil:
-			call = part.Result.CallID
-		default:
+		if part.Result == nil {
 			continue
 		}
-		if err := t.c.exec(`UPDATE calls SET result = NULL WHERE session = ? AND turn = ? AND id = ?`, p.log, turn, call); err != nil {
+		if err := t.c.exec(`UPDATE calls SET result = NULL WHERE session = ? AND turn = ? AND id = ?`, p.log, turn, part.Result.CallID); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +137,7 @@ func (t *tx) redactUses(p place) error {
 		if err != nil {
 			return err
 		}
-		if err := t.findPreview(v.nr, list, v.lastSeq); err != nil {
+		if err := t.resetPreview(v.nr, list, v.lastSeq); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,8 @@ const (
 	writerCacheKiB = 8 << 10
 	readerCacheKiB = 1 << 10
 
-	checkpointPages = 4000   // move the log into the database from this size on
+	pageBytes       = 4096
+	checkpointPages = 4000   // move the write-ahead log into the database from this size on
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
 
 	busyTimeout = 5 * time.Second
@@ -117,8 +118,8 @@ func (s *Store) checkReadable() error {
 }
 
 // peek reads the version of the store without changing a byte: a connection
-// that could write would move a log that is not ours into the database when it
-// is closed.
+// that could write would move a write-ahead log that is not ours into the
+// database when it is closed.
 func (s *Store) peek() (version int, err error) {
 	c, err := s.connectReader()
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	synchronous, vfs := "FULL", gathered(s.cfg.vfs)
+	synchronous, vfs := "FULL", registerGatherVFS(s.cfg.vfs)
 	if s.cfg.synchronous != "" {
 		synchronous, vfs = s.cfg.synchronous, s.cfg.vfs
 	}
@@ -167,8 +168,9 @@ func (s *Store) connectWriter() (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.set("page_size = 4096", "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
-		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0")
+	err = c.set(fmt.Sprintf("page_size = %d", pageBytes), "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
+		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0",
+		fmt.Sprintf("journal_size_limit = %d", restartPages*pageBytes))
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -192,7 +194,8 @@ func cacheSize(kib int) string { return fmt.Sprintf("cache_size = -%d", kib) }
 // called twice.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
-		// The write connection last: it moves the log into the database.
+		// The write connection last: it moves the write-ahead log into the
+		// database.
 		s.writer.stop()
 		s.closeErr = errors.Join(
 			translate("close store", s.readers.close()),
@@ -202,7 +205,7 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// closed is what every method gives after Close.
-func closed() error {
+// errClosed is what every method gives after Close.
+func errClosed() error {
 	return parley.Errorf(parley.CodeUnavailable, "the store is closed")
 }

@@ -50,3 +50,14 @@ func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) 
 	}
 	return s, err
 }
+
+// visibleIn gives the condition on a session s that it is the one with the id,
+// or, if that is empty, that v sees it.
+func visibleIn(c *conn, v parley.Visibility, id parley.SessionID) (condition string, args []any, err error) {
+	if id == "" {
+		condition, args = visible(v)
+		return condition, args, nil
+	}
+	at, err := see(c, v, id)
+	return "s.nr = ?", []any{at.nr}, err
+}

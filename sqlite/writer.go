@@ -29,7 +29,7 @@ type writer struct {
 	pos      uint64 // of the last event
 	known    knownHeads
 	walPages int
-	scrub    bool // bodies were taken away: their old pages must leave the log
+	scrub    bool // bodies were taken away: their old pages must leave the write-ahead log
 }
 
 // request is something to be written, and its outcome.
@@ -90,7 +90,7 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return closed()
+		return errClosed()
 	}
 	w.queue = append(w.queue, r)
 	if !w.working {
@@ -288,8 +288,8 @@ func (w *writer) giveUp() error {
 	return c.close()
 }
 
-// reopen makes the writer usable again after a failure. The whole log is moved
-// into the database and synced there before anything else is written: after a
+// reopen makes the writer usable again after a failure. The whole write-ahead log
+// is moved into the database and synced there before anything else is written: after a
 // failed sync the operating system may believe that pages are on disk which are
 // not, and only writing them anew makes sure.
 func (w *writer) reopen() error {
@@ -310,8 +310,8 @@ func (w *writer) reopen() error {
 	return nil
 }
 
-// checkpoint moves the log into the database when it is long enough. A failure
-// loses nothing, because the log stays; if the disk is broken, the next commit
+// checkpoint moves the write-ahead log into the database when it is long enough.
+// A failure loses nothing, because the log stays; if the disk is broken, the next commit
 // says so.
 func (w *writer) checkpoint() {
 	if w.conn == nil {

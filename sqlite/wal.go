@@ -20,8 +20,8 @@ const maxGathered = 1 << 20
 // bytes that are not yet in the file.
 type gatherVFS struct{ vfs.VFS }
 
-// gathered registers a gathering VFS over the one named base and gives its name.
-func gathered(base string) string {
+// registerGatherVFS registers a gathering VFS over the one named base and gives its name.
+func registerGatherVFS(base string) string {
 	name := "parley-" + base
 	vfs.Register(name, gatherVFS{vfs.Find(base)})
 	return name
@@ -39,21 +39,21 @@ func (g gatherVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.Fil
 
 func (gatherVFS) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
 	if err == nil && flags&vfs.OPEN_WAL != 0 {
-		f = &logFile{File: f}
+		f = &walFile{File: f}
 	}
 	return f, flags, err
 }
 
-// logFile is a write-ahead log whose appends are gathered. Gathered bytes belong
+// walFile is a write-ahead log whose appends are gathered. Gathered bytes belong
 // at offset at.
-type logFile struct {
+type walFile struct {
 	vfs.File
 	gathered []byte
 	at       int64
 }
 
 // WriteAt gathers p, if it continues what is gathered.
-func (f *logFile) WriteAt(p []byte, off int64) (int, error) {
+func (f *walFile) WriteAt(p []byte, off int64) (int, error) {
 	if off != f.at+int64(len(f.gathered)) || len(f.gathered)+len(p) > maxGathered {
 		if err := f.write(); err != nil {
 			return 0, err
@@ -65,7 +65,7 @@ func (f *logFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // write writes what is gathered.
-func (f *logFile) write() error {
+func (f *walFile) write() error {
 	if len(f.gathered) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (f *logFile) write() error {
 }
 
 // ReadAt writes first, so that the file has what was written to it.
-func (f *logFile) ReadAt(p []byte, off int64) (int, error) {
+func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 	if err := f.write(); err != nil {
 		return 0, err
 	}
@@ -87,7 +87,7 @@ func (f *logFile) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Sync writes and syncs.
-func (f *logFile) Sync(flags vfs.SyncFlag) error {
+func (f *walFile) Sync(flags vfs.SyncFlag) error {
 	if err := f.write(); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (f *logFile) Sync(flags vfs.SyncFlag) error {
 }
 
 // Truncate writes first.
-func (f *logFile) Truncate(size int64) error {
+func (f *walFile) Truncate(size int64) error {
 	if err := f.write(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f *logFile) Truncate(size int64) error {
 }
 
 // Size counts what is gathered.
-func (f *logFile) Size() (int64, error) {
+func (f *walFile) Size() (int64, error) {
 	size, err := f.File.Size()
 	if len(f.gathered) > 0 {
 		size = max(size, f.at+int64(len(f.gathered)))
@@ -113,6 +113,6 @@ func (f *logFile) Size() (int64, error) {
 }
 
 // Close writes first.
-func (f *logFile) Close() error {
+func (f *walFile) Close() error {
 	return errors.Join(f.write(), f.File.Close())
 }

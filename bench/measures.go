@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-run/parley"
+)
+
+// The names of the figures, as they appear in reports.
+const (
+	Commit64    = "commit_64"
+	Commit1     = "commit_1"
+	CommitDeep  = "commit_deep"
+	WindowDeep  = "window_deep"
+	ListPage    = "list_page"
+	AliasLookup = "alias_lookup"
+	StartCold   = "start_cold"
+	RSSIdle     = "rss_idle"
+)
+
+// speedup is how much faster 64 sessions at once must be than one alone.
+const speedup = 2.5
+
+// storeMeasures are the figures of [Store], in the order of a report.
+func storeMeasures() []measure {
+	return []measure{
+		{Commit64, "commits/s", ratioAtLeast, 0.12, "durable admissions, 64 sessions at once", "a bare file, one sync per 64 records"},
+		{Commit1, "commits/s", ratioAtLeast, 0.6, "durable admissions, one session alone", "a bare file, one sync per record"},
+		{CommitDeep, "ms", ratioAtMost, 1.25, "an admission to a session with a long log", "the same to an empty session"},
+		{WindowDeep, "ms", ratioAtMost, 2, "the last 100 messages of a long log", "the same of a log with 100"},
+		{ListPage, "ms", ratioAtMost, 2, "a page of 50 among many sessions", "the same among few"},
+		{AliasLookup, "ms", ratioAtMost, 2, "finding a session by an alias among many", "the same among few"},
+		{StartCold, "ms", ratioAtMost, 1.5, "a fresh process opens the store with many sessions and reads", "the same with none"},
+		{RSSIdle, "MiB", valueAtMost, 10, "memory that many idle sessions add to a process", "the process with none"},
+	}
+}
+
+// Names gives the names of the figures of [Store].
+func Names() []string {
+	var names []string
+	for _, m := range storeMeasures() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// chosen gives the measures that were asked for: all, if none was named.
+func chosen(only []string) (map[string]measure, error) {
+	known := Names()
+	for _, name := range only {
+		if !slices.Contains(known, name) {
+			return nil, parley.Errorf(parley.CodeInvalid, "there is no figure %q; choose from %s", name, strings.Join(known, ", "))
+		}
+	}
+	chosen := map[string]measure{}
+	for _, m := range storeMeasures() {
+		if len(only) == 0 || slices.Contains(only, m.name) {
+			chosen[m.name] = m
+		}
+	}
+	return chosen, nil
+}

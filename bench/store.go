@@ -1,0 +1,203 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// Config says what [Store] measures, and on what.
+type Config struct {
+	// OpenFunc opens the store at path for writing, and makes it if it is not
+	// there. Required.
+	OpenFunc func(ctx context.Context, path string) (parley.Store, error)
+	// ProbeFunc gives a command that calls [Probe] with path and pages in a
+	// fresh process and writes its result to standard output as JSON. Required.
+	ProbeFunc func(ctx context.Context, path string, pages int) *exec.Cmd
+	// Dir is an existing folder to work in: the run makes a folder of its own
+	// there and removes it. The figures are those of its disk. Required.
+	Dir string
+	// Size is how much is stored and measured; zero fields are as in FullSize.
+	Size Size
+	// Only names the figures to take; none means all.
+	Only []string
+	// ProgressFunc, if set, is told now and then how far the run is. A total of
+	// 0 means that it is not known. Calls do not overlap.
+	ProgressFunc func(step string, done, total int64)
+}
+
+// Size is how much a run stores and measures.
+type Size struct {
+	Sessions     int           // in the store with many
+	Few          int           // in the store they are compared with
+	Deep         int           // events of a long log
+	Rounds       int           // of each reading measurement
+	CommitRounds int           // of each writing measurement; a disk's mood needs more
+	Stretch      time.Duration // the most one side of a round may take
+}
+
+// FullSize is what the bars are meant for.
+func FullSize() Size {
+	return Size{Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second}
+}
+
+// QuickSize gives a first impression within half a minute.
+func QuickSize() Size {
+	return Size{Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond}
+}
+
+func (c *Config) validate() error {
+	full := FullSize()
+	for _, f := range []struct {
+		what  string
+		field *int
+		full  int
+	}{
+		{"sessions", &c.Size.Sessions, full.Sessions},
+		{"sessions to compare with", &c.Size.Few, full.Few},
+		{"events of a long log", &c.Size.Deep, full.Deep},
+		{"rounds", &c.Size.Rounds, full.Rounds},
+		{"commit rounds", &c.Size.CommitRounds, full.CommitRounds},
+	} {
+		if *f.field == 0 {
+			*f.field = f.full
+		}
+		if *f.field < 1 {
+			return parley.Errorf(parley.CodeInvalid, "the number of %s must be positive", f.what)
+		}
+	}
+	if c.Size.Stretch <= 0 {
+		c.Size.Stretch = full.Stretch
+	}
+	if c.OpenFunc == nil || c.ProbeFunc == nil {
+		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc and ProbeFunc")
+	}
+	if c.ProgressFunc == nil {
+		c.ProgressFunc = func(string, int64, int64) {}
+	}
+	return nil
+}
+
+// Store measures a store: what a durable commit costs beside the bare disk, and
+// that neither a long history nor a million sessions make anything slower.
+//
+// It fails with [parley.CodeInvalid] for a configuration it cannot use, with
+// [parley.CodeUnavailable] if the disk has no room, and with
+// [parley.CodeInternal] if the store lost something it had acknowledged. A bar
+// that is not held is no error; see [Report.OK]. When ctx ends the run stops,
+// and its folder is removed all the same.
+func Store(ctx context.Context, cfg Config) (_ Report, err error) {
+	if err := cfg.validate(); err != nil {
+		return Report{}, err
+	}
+	measures, err := chosen(cfg.Only)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := checkSpace(cfg.Dir, cfg.Size); err != nil {
+		return Report{}, err
+	}
+	dir, err := os.MkdirTemp(cfg.Dir, "parley-bench-*")
+	if err != nil {
+		return Report{}, parley.Errorf(parley.CodeUnavailable, "cannot work in %s: %v; choose another folder with --dir", cfg.Dir, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	r := &run{cfg: cfg, dir: dir, measures: measures, results: map[string]Result{}}
+	report := Report{Machine: machine(dir)}
+	if err := r.all(ctx); err != nil {
+		return report, err
+	}
+	for _, name := range Names() {
+		if res, ok := r.results[name]; ok {
+			if report.Machine.volatile() {
+				res.Note = join(res.Note, "files are in memory here, so this says nothing about a disk")
+			}
+			report.Results = append(report.Results, res)
+		}
+	}
+	return report, nil
+}
+
+// run is one run of [Store] under way.
+type run struct {
+	cfg      Config
+	dir      string
+	measures map[string]measure
+	results  map[string]Result
+	bed      *bed
+}
+
+// all takes the figures in an order that keeps them out of each other's way:
+// reads while nothing is written, then commits, then what needs the stores
+// closed.
+func (r *run) all(ctx context.Context) (err error) {
+	if r.bed, err = newBed(ctx, r.cfg, r.dir); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.bed.close()) }()
+	for _, step := range []struct {
+		measure func(context.Context) error
+		names   []string
+	}{
+		{r.window, []string{WindowDeep}},
+		{r.list, []string{ListPage}},
+		{r.alias, []string{AliasLookup}},
+		{r.commits, []string{Commit64, Commit1}},
+		{r.commitDeep, []string{CommitDeep}},
+		{r.cold, []string{StartCold, RSSIdle}},
+	} {
+		if !r.wants(step.names...) {
+			continue
+		}
+		runtime.GC() // what came before must not be collected in this one's time
+		if err := step.measure(ctx); err != nil {
+			return fmt.Errorf("measure %s: %w", step.names[0], err)
+		}
+	}
+	return nil
+}
+
+func (r *run) wants(names ...string) bool {
+	for _, name := range names {
+		if _, ok := r.measures[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// record judges a figure, if it was asked for.
+func (r *run) record(name string, p *pair) {
+	if m, ok := r.measures[name]; ok {
+		r.results[name] = m.result(p.medians())
+	}
+}
+
+// rounds runs a measurement round by round.
+func (r *run) rounds(ctx context.Context, step string, n int, round func(i int) error) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.cfg.ProgressFunc(step, int64(i), int64(n))
+		if err := round(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join puts notes together.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// syncData makes what was written to the file durable, as cheaply as the system
+// allows.
+func syncData(f *os.File) error {
+	for {
+		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// preallocate sets space aside for the first size bytes of the file.
+func preallocate(f *os.File, size int64) error {
+	err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		return fillZeros(f, size)
+	}
+	return err
+}
+
+// freeSpace gives the bytes that can still be written under dir, or -1.
+func freeSpace(dir string) int64 {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return -1
+	}
+	return int64(st.Bavail) * st.Bsize
+}
+
+// resident gives the resident memory of this process in bytes, or -1.
+func resident() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return -1
+	}
+	value := field(status, "VmRSS")
+	kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(value, "kB")), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return kib << 10
+}
+
+func cpuModel() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	return field(info, "model name")
+}
+
+// field gives the value of the first line "name : value".
+func field(text []byte, name string) string {
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// filesystem gives the type of the file system that dir is on: the mount with
+// the longest path above it.
+func filesystem(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if followed, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = followed
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	best, kind := "", ""
+	for line := range strings.Lines(string(mounts)) {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, types := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(types) < 1 {
+			continue
+		}
+		mount := strings.ReplaceAll(fields[4], `\040`, " ")
+		above := mount == "/" || dir == mount || strings.HasPrefix(dir, mount+"/")
+		if above && len(mount) >= len(best) {
+			best, kind = mount, types[0]
+		}
+	}
+	return kind
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package bench
+
+import "os"
+
+// syncData makes what was written to the file durable.
+func syncData(f *os.File) error { return f.Sync() }
+
+// preallocate sets space aside for the first size bytes of the file.
+func preallocate(f *os.File, size int64) error { return fillZeros(f, size) }
+
+// freeSpace gives the bytes that can still be written under dir, or -1 where
+// that is not known.
+func freeSpace(string) int64 { return -1 }
+
+// resident gives the resident memory of this process in bytes, or -1 where
+// that is not known.
+func resident() int64 { return -1 }
+
+func cpuModel() string { return "" }
+
+func filesystem(string) string { return "" }

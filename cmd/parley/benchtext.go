@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parley-run/parley/bench"
+)
+
+// benchText is the report for people.
+func benchText(r bench.Report, size bench.Size, took time.Duration) string {
+	var b strings.Builder
+	m := r.Machine
+	parts := []string{m.CPU, fmt.Sprintf("%d cores", m.Cores), m.OS + "/" + m.Arch, m.Go}
+	if m.Filesystem != "" {
+		parts = append(parts, m.Filesystem)
+	}
+	b.WriteString(strings.TrimPrefix(strings.Join(parts, ", "), ", ") + "\n")
+	fmt.Fprintf(&b, "%s beside %s, logs of %s; medians of %d rounds and more, %s in all\n\n",
+		counted(int64(size.Sessions), "session"), thousands(int64(size.Few)), counted(int64(size.Deep), "event"),
+		min(size.Rounds, size.CommitRounds), took.Round(time.Second))
+
+	rows := [][]string{{"", "measured", "reference", "ratio", "bar"}}
+	failed := 0
+	for _, res := range r.Results {
+		verdict := "ok"
+		if !res.OK {
+			verdict = "FAIL"
+			failed++
+		}
+		ratio := fmt.Sprintf("%.2fx", res.Ratio)
+		if strings.HasSuffix(res.BarIs, res.Unit) {
+			ratio = "" // the value itself is judged
+		}
+		rows = append(rows, []string{
+			res.Name, figure(res.Value) + " " + res.Unit, figure(res.Reference) + " " + res.Unit, ratio, res.BarIs, verdict,
+		})
+	}
+	b.WriteString(table(rows) + "\n")
+	for _, res := range r.Results {
+		fmt.Fprintf(&b, "%s: %s; reference: %s.\n", res.Name, res.What, res.ReferenceIs)
+		if res.Note != "" {
+			fmt.Fprintf(&b, "    %s\n", res.Note)
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(&b, "\n%d of %d do not hold their bar.\n", failed, len(r.Results))
+	} else {
+		b.WriteString("\nEvery bar is held.\n")
+	}
+	if full := bench.FullSize(); size.Sessions < full.Sessions || size.Deep < full.Deep {
+		b.WriteString("This is a first impression: the bars are meant for a full run, without --quick.\n")
+	}
+	return b.String()
+}
+
+// table sets rows in columns.
+func table(rows [][]string) string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// figure writes a number with as many digits as mean something.
+func figure(v float64) string {
+	switch {
+	case v >= 1000 || v <= -1000:
+		return thousands(int64(v + 0.5))
+	case v >= 100 || v <= -100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 1 || v <= -1:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}

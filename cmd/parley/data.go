@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/parley-run/parley"
+)
+
+// storeName is the store's file in the data folder.
+const storeName = "parley.db"
+
+// dataDir gives the data folder: the one asked for, else $PARLEY_DATA, else the
+// user's own. It need not exist.
+func (a *app) dataDir() (string, error) {
+	for _, dir := range []string{a.data, a.getenv("PARLEY_DATA")} {
+		if dir != "" {
+			return filepath.Abs(dir)
+		}
+	}
+	if runtime.GOOS != "linux" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return "", noDataDir()
+		}
+		return filepath.Join(dir, "parley"), nil
+	}
+	// As the XDG specification has it, a relative path is to be ignored.
+	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "parley"), nil
+	}
+	if home := a.getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "share", "parley"), nil
+	}
+	return "", noDataDir()
+}
+
+func noDataDir() error {
+	return parley.Errorf(parley.CodeInvalid, "there is no folder for data, because the user has no home; name one with --data or PARLEY_DATA")
+}
+
+// storePath gives the path of the store, which must exist.
+func (a *app) storePath() (string, error) {
+	dir, err := a.dataDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, storeName)
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", parley.Errorf(parley.CodeNotFound, "there is no store at %s; name the folder it is in with --data or PARLEY_DATA", path)
+	case err != nil:
+		return "", parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,31 @@
+// Command parley is Parley on the command line: it looks after the store and
+// measures it.
+//
+// This package is the commands and their wiring, and the only place that names
+// concrete stores. Each command has its file; what they do is done by the
+// packages below.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	os.Exit(run()) //nolint:forbidigo // this is where the program ends
+}
+
+// run is main with its defers.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// From the first signal on, the next one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	a := &app{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, terminal: isTerminal(os.Stderr, os.Getenv)}
+	return a.execute(ctx, os.Args[1:])
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/parley-run/parley/bench"
+)
+
+// probeCommand is what bench runs in fresh processes.
+func (a *app) probeCommand() *cobra.Command {
+	var pages int
+	cmd := &cobra.Command{
+		Use:    "probe STORE",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			res, err := bench.Probe(cmd.Context(), openStore, args[0], pages)
+			if err != nil {
+				return err
+			}
+			return a.printJSON(res)
+		},
+	}
+	cmd.Flags().IntVar(&pages, "pages", 0, "pages of the list to read")
+	return cmd
+}
