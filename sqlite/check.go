@@ -62,8 +62,8 @@ func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
 	})
 }
 
-// checkLastSeqs compares the last seq of each session with the last event of its
-// log. Reading a session stops at its last seq, so nobody else would notice.
+// checkLastSeqs looks for events behind what their session says is its last one:
+// reading stops there, so nobody else would notice.
 func checkLastSeqs(c *conn, report func(parley.Problem)) error {
 	return c.each(func(r row) error {
 		report(parley.Problem{
@@ -73,7 +73,7 @@ func checkLastSeqs(c *conn, report func(parley.Problem)) error {
 		return nil
 	}, `SELECT * FROM (SELECT s.id, h.last_seq, ifnull((SELECT max(e.id) & 0xFFFFFFFF FROM events e
 			WHERE e.id BETWEEN h.nr << 32 AND h.nr << 32 | 0xFFFFFFFF), h.parent_seq) AS last
-		FROM heads h JOIN sessions s ON s.nr = h.nr) WHERE last_seq <> last`)
+		FROM heads h JOIN sessions s ON s.nr = h.nr) WHERE last > last_seq`)
 }
 
 // Rebuild computes anew what a session's events determine: its counters, last
