@@ -16,8 +16,7 @@ func translate(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var domain *parley.Error
-	if errors.As(err, &domain) {
+	if _, ok := errors.AsType[*parley.Error](err); ok {
 		return err
 	}
 	e := &parley.Error{Code: parley.CodeInternal, Op: op, Err: err}

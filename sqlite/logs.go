@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/parley-run/parley"
 )
@@ -66,8 +67,7 @@ var errFound = errors.New("found")
 // seq that has one, and removes it if there is none. It walks back from there,
 // so it takes as long as the last message is away.
 func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
-	for i := len(list) - 1; i >= 0; i-- {
-		s := list[i]
+	for _, s := range slices.Backward(list) {
 		last := min(s.last, seq)
 		if s.first > last {
 			continue
