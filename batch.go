@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// Batch is one change of a store: all of it or nothing.
+// Batch is one change of a store: all of it or nothing. What it refers to belongs
+// to the store while [Store.Commit] runs, and for good if that ends with an
+// unknown outcome.
 //
 // A store first looks for inputs it already has, then checks what the batch
 // expects, then applies sessions, keys, aliases, users and identities, each in
@@ -95,7 +97,7 @@ type InputChange struct {
 }
 
 // TurnChange starts a turn or changes one. A turn that is completed loses its
-// journal and its opaque state.
+// journal and its opaque state, and is not changed any more: [CodeConflict].
 type TurnChange struct {
 	ID          TurnID
 	Start       bool // make it: running, attempt 1; an id that is taken is [CodeConflict]

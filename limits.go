@@ -13,9 +13,10 @@ const (
 	MaxParts         = 256     // parts of one message
 	MaxDepth         = 64      // nesting of JSON that callers bring
 	MaxMetadataBytes = 16 << 10
-	MaxSnapshotBytes = 1 << 20 // an agent's frozen configuration
-	MaxBatchEvents   = 10_000  // events and admitted inputs of one batch
-	MaxPageSize      = 1_000   // rows of one page of any list
+	MaxSnapshotBytes = 1 << 20  // an agent's frozen configuration
+	MaxBatchEvents   = 10_000   // events and admitted inputs of one batch
+	MaxBatchBytes    = 32 << 20 // what a batch stores, all in all
+	MaxPageSize      = 1_000    // rows of one page of any list
 )
 
 // PageSize gives the number of rows a page holds when limit was asked for: 50

@@ -11,8 +11,12 @@ func (b *Batch) Validate() error {
 		return err
 	}
 	for _, e := range b.Expect {
-		if e == nil {
+		switch e.(type) {
+		case KeyIs, AliasIs, FenceIs, StatusIn, RecoveryIs, QueuedAtMost, InputIs, TurnIs, ApprovalIs, DeliveryIs, IdentityIs:
+		case nil:
 			return invalidf("the batch has an empty expectation")
+		default:
+			return invalidf("an expectation of type %T is not known; expectations are values, not pointers", e)
 		}
 		if err := e.validate(); err != nil {
 			return err

@@ -74,6 +74,8 @@ func (t *tx) changeTurn(at time.Time, h *head, c *parley.TurnChange) error {
 		return conflict("session %q has a turn %q already", h.id, c.ID)
 	case !c.Start && was == "":
 		return notFound("session %q has no turn %q", h.id, c.ID)
+	case was == parley.TurnDone:
+		return conflict("turn %q is completed", c.ID)
 	case c.Start:
 		err = t.c.exec(`INSERT INTO turns (session, id, state, attempt, cancel, stop_reason, started_at, updated_at)
 			VALUES (?, ?, ?, 1, 0, '', ?, ?)`, h.nr, c.ID, parley.TurnRunning, at, at)

@@ -77,9 +77,37 @@ func prepare(b *parley.Batch) (*prepared, error) {
 			}
 			p.size += len(c.events[j].json)
 		}
+		p.size += rowBytes(c.SessionChange)
 		p.changes[i] = c
 	}
+	if p.size > parley.MaxBatchBytes {
+		return nil, parley.Errorf(parley.CodeTooLarge, "the batch is %d bytes long; at most %d are allowed", p.size, parley.MaxBatchBytes)
+	}
 	return p, nil
+}
+
+// rowBytes adds up what a change stores besides events.
+func rowBytes(c *parley.SessionChange) (n int) {
+	if c.Create != nil {
+		n += len(c.Create.Agent.Config)
+	}
+	for i := range c.Turns {
+		n += len(c.Turns[i].Opaque)
+	}
+	for i := range c.Calls {
+		n += len(c.Calls[i].Result)
+	}
+	for _, d := range c.Deliveries {
+		if d.New != nil {
+			n += len(d.New.Text)
+		}
+	}
+	for _, notice := range c.Notices {
+		if notice.Add != nil {
+			n += len(notice.Add.Text)
+		}
+	}
+	return n
 }
 
 func (e *encoded) prepare(body parley.EventBody) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -24,9 +25,11 @@ func translate(op string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Code, e.Message = parley.CodeUnavailable, "gave up waiting for the store"
+	case errors.Is(err, syscall.ENOSPC):
+		e.Code, e.Message = parley.CodeUnavailable, diskFull
 	case !errors.As(err, &code):
 	case code == sqlite3.FULL:
-		e.Code, e.Message = parley.CodeUnavailable, "the disk is full; free some space, the store goes on by itself"
+		e.Code, e.Message = parley.CodeUnavailable, diskFull
 	case code == sqlite3.IOERR, code == sqlite3.CANTOPEN, code == sqlite3.READONLY, code == sqlite3.PERM:
 		e.Code, e.Message = parley.CodeUnavailable, "the store's files cannot be read or written"
 	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
@@ -37,6 +40,8 @@ func translate(op string, err error) error {
 	}
 	return e
 }
+
+const diskFull = "the disk is full; free some space, the store goes on by itself"
 
 // refused reports whether err says that this batch cannot be applied, while the
 // store is well.

@@ -41,10 +41,7 @@ func HoldWriter(s *Store) (release func()) {
 	}}
 	s.writer.mu.Lock()
 	s.writer.queue = append(s.writer.queue, r)
-	if !s.writer.working {
-		s.writer.working = true
-		s.writer.work.Go(s.writer.drain)
-	}
+	s.writer.wake()
 	s.writer.mu.Unlock()
 	<-taken
 	return func() {
@@ -61,4 +58,23 @@ func SubmitHeld(ctx context.Context, s *Store, started, finish chan struct{}) er
 		<-finish
 		return nil
 	}})
+}
+
+// HoldReader begins a read that sees the present moment until the returned
+// function is called.
+func HoldReader(ctx context.Context, s *Store) (release func()) {
+	begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- s.read(ctx, "hold", func(c *conn) error {
+			_, err := c.exists(`SELECT 1 FROM sessions`)
+			close(begun)
+			<-finish
+			return err
+		})
+	}()
+	<-begun
+	return func() {
+		close(finish)
+		<-done
+	}
 }

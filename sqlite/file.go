@@ -32,6 +32,9 @@ func inspect(path string) (found bool, err error) {
 	case info.IsDir():
 		return false, invalid("%s is a folder; a store is a file", path)
 	case info.Size() == 0:
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+			return false, errTruncated(path)
+		}
 		return false, nil
 	}
 	header, err := readHeader(path)
@@ -146,5 +149,8 @@ func copyFile(from, to string) (err error) {
 	if _, err := io.Copy(out, in); err != nil {
 		return fmt.Errorf("copy store: %w", err)
 	}
-	return out.Sync()
+	if err := out.Sync(); err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	return syncFolder(filepath.Dir(to))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -74,7 +75,7 @@ func candidates(c *conn, v parley.Visibility, q *parley.SessionQuery, from curso
 			return places, false, err
 		}
 	}
-	return recent(c, q, from)
+	return recent(c, v, q, from)
 }
 
 // collect sorts a small set of sessions. It reports whether the set was small
@@ -97,14 +98,14 @@ func newerFirst(a, b cursor) int {
 }
 
 // recent walks through all sessions by activity.
-func recent(c *conn, q *parley.SessionQuery, from cursor) (places []cursor, more bool, err error) {
-	// Without a filter every session looked at is in the page; one more tells
-	// whether the list goes on.
+func recent(c *conn, v parley.Visibility, q *parley.SessionQuery, from cursor) (places []cursor, more bool, err error) {
+	// For who sees all, without a filter, every session looked at is in the
+	// page; one more tells whether the list goes on.
 	scan := maxScan
-	if q.Status == "" && q.Source == "" && q.Agent == "" && q.Key == "" && len(q.Metadata) == 0 {
+	if v.All && v.Namespace == "" && q.Status == "" && q.Source == "" && q.Agent == "" && q.Key == "" && len(q.Metadata) == 0 {
 		scan = min(scan, parley.PageSize(q.Limit)+1)
 	}
-	since := int64(0)
+	since := int64(math.MinInt64)
 	if !q.ActiveSince.IsZero() {
 		since = q.ActiveSince.UnixMicro()
 	}

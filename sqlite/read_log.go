@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/parley-run/parley"
@@ -56,6 +57,9 @@ func typeFilter(types []parley.EventType) (condition string, args []any) {
 func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuery) (events []parley.Event, err error) {
 	limit := parley.PageSize(q.Limit)
 	filter, args := typeFilter(q.Types)
+	if q.After == math.MaxUint64 {
+		return nil, nil
+	}
 	for _, s := range list {
 		first := max(s.first, q.After+1)
 		if first > s.last || len(events) == limit {
@@ -100,7 +104,7 @@ func lastEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuer
 
 // Log implements [parley.LogReader].
 func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limit int) (events []parley.Event, next uint64, err error) {
-	if v.Empty() {
+	if v.Empty() || after > math.MaxInt64 {
 		return nil, after, nil
 	}
 	limit = parley.PageSize(limit)

@@ -88,7 +88,8 @@ func (s *Store) OpenInputs(ctx context.Context, v parley.Visibility, id parley.S
 		var session, seq int64
 		if after != (parley.InputRef{}) {
 			found, err := c.one(func(r row) { session, seq = r.int(0), r.int(1) },
-				`SELECT session, seq FROM inputs WHERE origin = ? AND id = ?`, after.Origin, after.ID)
+				`SELECT i.session, i.seq FROM inputs i JOIN sessions s ON s.nr = i.session WHERE i.origin = ? AND i.id = ? AND `+condition,
+				slices.Concat([]any{after.Origin, after.ID}, args)...)
 			if err != nil {
 				return err
 			}
@@ -124,7 +125,8 @@ func decodeTurn(r row) (t parley.Turn, err error) {
 	return t, fromJSON(r.text(7), &t.Usage)
 }
 
-func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.SessionID, which string, args ...any) ([]parley.Turn, error) {
+// turns reads the turns that a condition chooses, going through the given index.
+func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.SessionID, index, which string, args ...any) ([]parley.Turn, error) {
 	var list []parley.Turn
 	err := s.read(ctx, "read turns", func(c *conn) error {
 		condition, scopeArgs, err := visibleIn(c, v, id)
@@ -135,7 +137,7 @@ func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.Sessio
 			t, err := decodeTurn(r)
 			list = append(list, t)
 			return err
-		}, `SELECT `+turnColumns+` FROM turns t JOIN sessions s ON s.nr = t.session WHERE `+which+` AND `+condition+
+		}, `SELECT `+turnColumns+` FROM turns t `+index+` CROSS JOIN sessions s ON s.nr = t.session WHERE `+which+` AND `+condition+
 			` ORDER BY t.session, t.id`, slices.Concat(args, scopeArgs)...)
 	})
 	return list, err
@@ -143,7 +145,10 @@ func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.Sessio
 
 // Turn implements [parley.WorkReader].
 func (s *Store) Turn(ctx context.Context, v parley.Visibility, id parley.SessionID, turn parley.TurnID) (parley.Turn, error) {
-	list, err := s.turns(ctx, v, id, `t.id = ?`, turn)
+	if id == "" {
+		return parley.Turn{}, notFound("there is no session %q", id)
+	}
+	list, err := s.turns(ctx, v, id, ``, `t.id = ?`, turn)
 	switch {
 	case err != nil:
 		return parley.Turn{}, err
@@ -155,7 +160,7 @@ func (s *Store) Turn(ctx context.Context, v parley.Visibility, id parley.Session
 
 // OpenTurns implements [parley.WorkReader].
 func (s *Store) OpenTurns(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Turn, error) {
-	return s.turns(ctx, v, id, `t.state <> 'completed'`)
+	return s.turns(ctx, v, id, `INDEXED BY turns_open`, `t.state <> 'completed'`)
 }
 
 // Calls implements [parley.WorkReader].
@@ -212,6 +217,10 @@ func (s *Store) Approvals(ctx context.Context, v parley.Visibility, id parley.Se
 	return list, nil
 }
 
+// unsettled is the condition of the index over deliveries that are not settled;
+// repeating it lets SQLite use that.
+const unsettled = `o.state NOT IN ('sent', 'dropped')`
+
 // Deliveries implements [parley.WorkReader].
 func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
 	var list []parley.Delivery
@@ -220,11 +229,15 @@ func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.De
 		if err != nil {
 			return err
 		}
-		if q.State != "" {
+		switch q.State {
+		case "":
+			condition += ` AND o.state IN ('pending', 'sending', 'unknown') AND ` + unsettled
+		case parley.DeliverySent, parley.DeliveryDropped:
 			condition += ` AND o.state = ?`
 			args = append(args, q.State)
-		} else {
-			condition += ` AND o.state IN ('pending', 'sending', 'unknown')`
+		default:
+			condition += ` AND o.state = ? AND ` + unsettled
+			args = append(args, q.State)
 		}
 		if !q.Due.IsZero() {
 			condition += ` AND ifnull(o.next_attempt, 0) <= ?`
@@ -241,7 +254,7 @@ func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.De
 			return err
 		}, `SELECT o.id, s.id, ifnull(o.turn, ''), o.seq, o.target, o.part, o.text, o.state, o.attempts, o.next_attempt, o.platform_id,
 				o.last_error, o.created_at
-			FROM outbox o JOIN sessions s ON s.nr = o.session WHERE `+condition+` ORDER BY o.nr LIMIT ?`,
+			FROM outbox o CROSS JOIN sessions s ON s.nr = o.session WHERE `+condition+` ORDER BY o.nr LIMIT ?`,
 			append(args, parley.PageSize(q.Limit))...)
 	})
 	if err != nil {

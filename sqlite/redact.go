@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+
 	"github.com/parley-run/parley"
 )
 
@@ -26,8 +28,12 @@ func (t *tx) redact(h *head, seq uint64) error {
 	t.scrub = true
 	copies, err := t.redactEvent(h, place{log: logOf(id), seq: seq})
 	for _, p := range copies {
-		if err == nil {
-			_, err = t.redactEvent(h, p)
+		if err != nil {
+			break
+		}
+		// A copy may have gone with the session that had it.
+		if _, err = t.redactEvent(h, p); errors.Is(err, parley.ErrNotFound) {
+			err = nil
 		}
 	}
 	return err

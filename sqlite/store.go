@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -30,7 +28,9 @@ const (
 	checkpointPages = 4000   // move the write-ahead log into the database from this size on
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
 
-	busyTimeout = 5 * time.Second
+	busyTimeout = 5 * time.Second       // a connection waits that long for another
+	patience    = 20 * time.Millisecond // and a checkpoint that long for readers
+	retryPause  = time.Second           // before it is tried again
 )
 
 // Config says how a store is opened. The zero value is right for most.
@@ -71,7 +71,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, translate("open store", err)
 	}
-	path, err := filepath.Abs(path)
+	path, err := realPath(path)
 	if err != nil {
 		return nil, &parley.Error{Code: parley.CodeInvalid, Op: "open store", Err: err}
 	}
@@ -126,6 +126,7 @@ func (s *Store) peek() (version int, err error) {
 		return 0, err
 	}
 	version, err = readVersion(s.path, c)
+	shareIndex(s.path)
 	return version, errors.Join(err, c.close())
 }
 
@@ -136,15 +137,8 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 		if _, err := s.peek(); err != nil {
 			return err
 		}
-	} else {
-		// SQLite would make the file readable to all.
-		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+	} else if err := s.create(ctx); err != nil {
+		return err
 	}
 	c, err := s.connectWriter()
 	if err != nil {
@@ -156,15 +150,19 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	if err := s.writer.start(c); err != nil {
 		return errors.Join(err, c.close())
 	}
+	// A process that died may have left what was redacted in the write-ahead
+	// log.
+	s.writer.scrub = true
+	s.writer.checkpoint()
 	return nil
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	synchronous, vfs := "FULL", registerGatherVFS(s.cfg.vfs)
+	synchronous, vfs := "FULL", registerWriterVFS(s.cfg.vfs)
 	if s.cfg.synchronous != "" {
 		synchronous, vfs = s.cfg.synchronous, s.cfg.vfs
 	}
-	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
+	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +172,7 @@ func (s *Store) connectWriter() (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
+	shareIndex(s.path)
 	return c, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -29,7 +30,9 @@ type writer struct {
 	pos      uint64 // of the last event
 	known    knownHeads
 	walPages int
-	scrub    bool // bodies were taken away: their old pages must leave the write-ahead log
+	timer    *time.Timer
+	retryAt  time.Time // no checkpoint before
+	scrub    bool      // bodies were taken away: their old pages must leave the write-ahead log
 }
 
 // request is something to be written, and its outcome.
@@ -93,10 +96,7 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 		return errClosed()
 	}
 	w.queue = append(w.queue, r)
-	if !w.working {
-		w.working = true
-		w.work.Go(w.drain)
-	}
+	w.wake()
 	w.mu.Unlock()
 
 	select {
@@ -132,6 +132,8 @@ func (w *writer) withdraw(r *request) bool {
 // while the one before was being written.
 func (w *writer) drain() {
 	for {
+		// After the answers: nobody has to wait for it.
+		w.checkpoint()
 		group := w.next()
 		if group == nil {
 			return
@@ -143,8 +145,6 @@ func (w *writer) drain() {
 			}
 			close(r.done)
 		}
-		// After the answers: nobody has to wait for it.
-		w.checkpoint()
 		// Those who were answered often come back at once. Letting them run
 		// first makes one full group of what would be a small and a large one.
 		runtime.Gosched()
@@ -310,27 +310,60 @@ func (w *writer) reopen() error {
 	return nil
 }
 
-// checkpoint moves the write-ahead log into the database when it is long enough.
-// A failure loses nothing, because the log stays; if the disk is broken, the next commit
-// says so.
+// checkpoint moves the write-ahead log into the database when it is long enough,
+// or must be emptied. A failure loses nothing, because the log stays; if the disk
+// is broken, the next commit says so. Readers that are in the way are not waited
+// for: it is tried again a little later.
 func (w *writer) checkpoint() {
-	if w.conn == nil {
+	if w.conn == nil || time.Now().Before(w.retryAt) {
 		return
 	}
+	mode := sqlite3.CHECKPOINT_PASSIVE
 	switch {
 	case w.scrub:
-		if _, _, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err == nil {
-			w.scrub, w.walPages = false, 0
-		}
+		mode = sqlite3.CHECKPOINT_TRUNCATE
 	case w.walPages >= restartPages:
 		// Readers that overlap without end would let the log grow without end.
-		if _, _, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_RESTART); err == nil {
-			w.walPages = 0
+		mode = sqlite3.CHECKPOINT_RESTART
+	case w.walPages < checkpointPages:
+		return
+	}
+	err := w.conn.db.BusyTimeout(patience)
+	var pages, moved int
+	if err == nil {
+		pages, moved, err = w.conn.db.WALCheckpoint("main", mode)
+	}
+	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
+	switch {
+	case err == nil && mode == sqlite3.CHECKPOINT_TRUNCATE:
+		w.scrub, w.walPages = false, 0
+	case err == nil && pages == moved:
+		w.walPages = 0
+	case mode != sqlite3.CHECKPOINT_PASSIVE:
+		w.retryAt = time.Now().Add(retryPause)
+		w.retry()
+	}
+}
+
+// retry wakes the writer for another checkpoint, in case nobody else does.
+func (w *writer) retry() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.timer = time.AfterFunc(retryPause, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.closed {
+			w.wake()
 		}
-	case w.walPages >= checkpointPages:
-		if pages, moved, err := w.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE); err == nil && pages == moved {
-			w.walPages = 0
-		}
+	})
+}
+
+// wake starts the goroutine, if it does not run. The mutex is held.
+func (w *writer) wake() {
+	if !w.working {
+		w.working = true
+		w.work.Go(w.drain)
 	}
 }
 
@@ -340,6 +373,9 @@ func (w *writer) stop() {
 	w.closed = true
 	w.mu.Unlock()
 	w.work.Wait()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
 }
 
 // close closes the connection, after stop.

@@ -2,52 +2,26 @@ package sqlite
 
 import (
 	"errors"
+	"path/filepath"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/util/vfsutil"
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// maxGathered bounds what a log file gathers before it writes.
+// maxGathered bounds what a walFile gathers before it writes.
 const maxGathered = 1 << 20
 
-// gatherVFS makes one write of the many small ones that a commit makes to the
-// write-ahead log: two for each page. All files but the log are left alone.
+// walFile is a write-ahead log that makes one write of the many small ones of a
+// commit: two for each page. Gathered bytes belong at offset at.
 //
-// A log file keeps what is appended to it in memory until it is synced, read, or
-// written elsewhere. That is safe with synchronous=FULL, where SQLite syncs the
-// log before it tells other connections that a commit is there: nobody looks for
+// What is appended is kept in memory until the file is synced, read, or written
+// elsewhere. That is safe with synchronous=FULL, where SQLite syncs the log
+// before it tells other connections that a commit is there: nobody looks for
 // bytes that are not yet in the file.
-type gatherVFS struct{ vfs.VFS }
-
-// registerGatherVFS registers a gathering VFS over the one named base and gives its name.
-func registerGatherVFS(base string) string {
-	name := "parley-" + base
-	vfs.Register(name, gatherVFS{vfs.Find(base)})
-	return name
-}
-
-// Open implements [vfs.VFS].
-func (g gatherVFS) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	return g.wrap(g.VFS.Open(name, flags))
-}
-
-// OpenFilename implements [vfs.VFSFilename].
-func (g gatherVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	return g.wrap(vfsutil.WrapOpenFilename(g.VFS, name, flags))
-}
-
-func (gatherVFS) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
-	if err == nil && flags&vfs.OPEN_WAL != 0 {
-		f = &walFile{File: f}
-	}
-	return f, flags, err
-}
-
-// walFile is a write-ahead log whose appends are gathered. Gathered bytes belong
-// at offset at.
 type walFile struct {
 	vfs.File
+	path     string
+	named    bool // its name is durable
 	gathered []byte
 	at       int64
 }
@@ -86,10 +60,17 @@ func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// Sync writes and syncs.
+// Sync writes and syncs, the first time with the folder: without its name a log
+// is lost.
 func (f *walFile) Sync(flags vfs.SyncFlag) error {
 	if err := f.write(); err != nil {
 		return err
+	}
+	if !f.named {
+		if err := syncFolder(filepath.Dir(f.path)); err != nil {
+			return err
+		}
+		f.named = true
 	}
 	return f.File.Sync(flags)
 }

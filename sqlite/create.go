@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parley-run/parley"
+)
+
+// create makes a store under another name and puts it in its place when it is
+// whole and synced: whatever happens on the way, there is no store or a whole
+// one.
+func (s *Store) create(ctx context.Context) error {
+	made := &Store{path: s.path + ".new", cfg: s.cfg}
+	if err := made.build(ctx); err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
+	}
+	err := os.Rename(made.path, s.path)
+	if err == nil {
+		err = syncFolder(filepath.Dir(s.path))
+	}
+	if err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
+	}
+	return nil
+}
+
+// build makes an empty store of the newest version, and nothing beside it.
+func (s *Store) build(ctx context.Context) (err error) {
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	// SQLite would make the file readable to all.
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	c, err := s.connectWriter()
+	if err != nil {
+		return err
+	}
+	err = s.upgrade(ctx, c)
+	if err := errors.Join(err, c.close()); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncNames(d), d.Close())
+}
+
+// realPath gives the absolute path behind symbolic links, so that a store has
+// one lock whatever it is called by.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			// inspect says what is missing.
+			return path, nil //nolint:nilerr // the error is told there, with what to do
+		}
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return real, err
+}

@@ -1,0 +1,346 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/faultvfs"
+)
+
+// A fault of the disk is always unavailable to the caller, never internal: it is
+// not a mistake of the program, it may pass, and the right answer is to try
+// again with the same input id.
+
+type variant struct {
+	name string
+	// at are the moments at which such operations happen: in a commit, in a
+	// checkpoint, in the reopening after a failure, when a store is made, when
+	// one is opened after a crash, in a read.
+	at   string
+	rule faultvfs.Rule
+}
+
+// variants are the ways in which operations fail.
+var variants = []variant{
+	{"any once", "commit reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.AnyOp, Times: 1}},
+	{"any for ever", "commit reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.AnyOp}},
+	{"change for ever", "commit reopen make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange}},
+	{"read once", "reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.Read, Times: 1}},
+	{"write once", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Times: 1}},
+	{"short write", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Times: 1, Short: true}},
+	{"short write, full", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Short: true, Err: faultvfs.ErrFull}},
+	{"disk full", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
+	{"no space", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrNoSpace}},
+	{"sync once", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1}},
+	{"sync for ever", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync}},
+	{"sync once, loses", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
+	{"sync thrice, loses", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 3, Lose: true}},
+	{"truncate", "make checkpoint", faultvfs.Rule{Op: faultvfs.Truncate}},
+	{"delete", "make", faultvfs.Rule{Op: faultvfs.Delete}},
+	{"open", "reopen make open read", faultvfs.Rule{Op: faultvfs.Open}},
+}
+
+// eachVariant runs a test for each variant that happens at the moment.
+func eachVariant(t *testing.T, moment string, test func(t *testing.T, rule faultvfs.Rule)) {
+	t.Helper()
+	for _, v := range variants {
+		for at := range strings.FieldsSeq(v.at) {
+			if at == moment {
+				t.Run(v.name, func(t *testing.T) {
+					t.Parallel()
+					test(t, v.rule)
+				})
+			}
+		}
+	}
+}
+
+// TestFaultInCommit fails each operation of a commit in turn. The caller gets an
+// error, or the batch is there; meanwhile reads go on; repeated on a disk that is
+// well, it is there; and all that survives a power cut.
+func TestFaultInCommit(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	eachVariant(t, "commit", func(t *testing.T, rule faultvfs.Rule) {
+		r := newRig(t, seed)
+		r.start()
+		sweep(t, rule, false, func(rule faultvfs.Rule) *faultvfs.Fault {
+			fault := r.faults.Inject(rule)
+			name := r.name()
+			err := r.commit(name)
+			if err != nil {
+				wantUnavailable(t, err)
+			}
+			switch {
+			case rule.Op != faultvfs.AnyOp:
+				if err := r.read(); err != nil {
+					t.Errorf("read while writing fails: %v", err)
+				}
+			case rule.Times == 0 && err != nil:
+				// As long as it lasts nothing is written, and the store says so.
+				wantUnavailable(t, r.commit(r.name()))
+			}
+			r.faults.Heal()
+			if err := r.commit(name); err != nil {
+				t.Errorf("repeat %s on a disk that is well: %v", name, err)
+			}
+			r.mustCommit(1)
+			return fault
+		})
+		r.cut()
+	})
+}
+
+// TestFaultThenPowerCut cuts the power at once after a commit has failed, when
+// its frames may still be in the log: the batch is there whole or not at all, and
+// not there if the store did not call its outcome unknown.
+func TestFaultThenPowerCut(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	eachVariant(t, "commit", func(t *testing.T, rule faultvfs.Rule) {
+		for i := range uint64(3) {
+			sweep(t, rule, false, func(rule faultvfs.Rule) *faultvfs.Fault {
+				r := newRig(t, seed+i)
+				r.start()
+				fault := r.faults.Inject(rule)
+				if err := r.commit(r.name()); err != nil {
+					wantUnavailable(t, err)
+				}
+				r.cut()
+				return fault
+			})
+		}
+	})
+}
+
+// TestFaultInReopen fails each operation by which the store gets on its feet
+// after a sync that failed and lost.
+func TestFaultInReopen(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	eachVariant(t, "reopen", func(t *testing.T, rule faultvfs.Rule) {
+		r := newRig(t, seed)
+		r.start()
+		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+			r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
+			wantUnavailable(t, r.commit(r.name()))
+			r.faults.Heal()
+
+			fault := r.faults.Inject(rule)
+			name := r.name()
+			if err := r.commit(name); err != nil {
+				wantUnavailable(t, err)
+			}
+			r.faults.Heal()
+			if err := r.commit(name); err != nil {
+				t.Errorf("repeat %s on a disk that is well: %v", name, err)
+			}
+			r.mustCommit(1)
+			return fault
+		})
+		r.cut()
+	})
+}
+
+// TestFaultInCheckpoint fails each operation of a checkpoint in turn: of one that
+// takes redacted bodies out of the log, which comes at once. A checkpoint is
+// nobody's commit, so callers need not see its failure, but nothing may be lost
+// by it, and the next one has to work.
+func TestFaultInCheckpoint(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	eachVariant(t, "checkpoint", func(t *testing.T, rule faultvfs.Rule) {
+		r := newRig(t, seed)
+		r.start()
+		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+			var fault *faultvfs.Fault
+			// The commit itself ends with the log's sync; the next operation
+			// is the checkpoint's.
+			r.redact(func() { fault = r.faults.Inject(rule) })
+			if err := r.commit(r.name()); err != nil { // waits until the writer is done with it
+				wantUnavailable(t, err)
+			}
+			r.faults.Heal()
+			r.redact(func() {})
+			r.mustCommit(1)
+			return fault
+		})
+		r.cut()
+	})
+}
+
+// TestFaultInLongLog does the same to checkpoints that come because the log is
+// long.
+func TestFaultInLongLog(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	for _, tc := range []variant{
+		{name: "write", rule: faultvfs.Rule{Op: faultvfs.Write, Short: true, Times: 1, Nth: 3}},
+		{name: "full", rule: faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
+		{name: "sync", rule: faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, seed)
+			r.start()
+			tc.rule.Kind = faultvfs.DB // which nothing but a checkpoint writes
+			r.fillLog(r.faults.Inject(tc.rule))
+			r.faults.Heal()
+			r.fillLog(r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Times: 1, Do: func() {}}))
+			r.mustCommit(3)
+			r.cut()
+		})
+	}
+}
+
+// TestFaultInOpen fails each operation of opening in turn, when the store is
+// made and when it is recovered after a crash. Opened again on a disk that is
+// well, it works and has lost nothing.
+func TestFaultInOpen(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	t.Run("made", func(t *testing.T) {
+		t.Parallel()
+		eachVariant(t, "make", func(t *testing.T, rule faultvfs.Rule) {
+			sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+				return newRig(t, seed).failToOpen(rule)
+			})
+		})
+	})
+	t.Run("recovered", func(t *testing.T) {
+		t.Parallel()
+		book := newLedger()
+		crashed := crashedStore(t, seed, book)
+		eachVariant(t, "open", func(t *testing.T, rule faultvfs.Rule) {
+			sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+				r := newRig(t, seed)
+				r.book = book.clone()
+				copyStore(t, crashed, filepath.Dir(r.path))
+				return r.failToOpen(rule)
+			})
+		})
+	})
+}
+
+func (r *rig) failToOpen(rule faultvfs.Rule) *faultvfs.Fault {
+	r.t.Helper()
+	fault := r.faults.Inject(rule)
+	err := r.open()
+	r.faults.Heal()
+	if err != nil {
+		wantUnavailable(r.t, err)
+		if err := r.open(); err != nil {
+			r.t.Errorf("open again on a disk that is well: %v", err)
+			return fault
+		}
+	}
+	if err := preparePool(r.t.Context(), r.store, r.book.add); err != nil {
+		r.t.Errorf("commit after open: %v", err)
+	}
+	r.cut()
+	return fault
+}
+
+// TestFaultInRead fails each operation of reads in turn.
+func TestFaultInRead(t *testing.T) {
+	t.Parallel()
+	seed := baseSeed(t)
+	eachVariant(t, "read", func(t *testing.T, rule faultvfs.Rule) {
+		r := newRig(t, seed)
+		r.start()
+		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+			// So that there is something to read from the files.
+			if err := r.store.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := r.open(); err != nil {
+				t.Error(err)
+			}
+			fault := r.faults.Inject(rule)
+			if err := r.read(); err != nil {
+				wantUnavailable(t, err)
+			} else if fault.Hits() > 0 && rule.Op == faultvfs.Read {
+				t.Error("a read failed, and nobody was told")
+			}
+			r.faults.Heal()
+			if err := r.read(); err != nil {
+				t.Errorf("read on a disk that is well: %v", err)
+			}
+			return fault
+		})
+		r.cut()
+	})
+}
+
+// TestFaultUnderLoad injects faults at random while several writers commit, each
+// repeating what failed under the same name, as callers are told to.
+func TestFaultUnderLoad(t *testing.T) {
+	t.Parallel()
+	for i := range rounds(t, "PARLEY_FAULT_RUNS", 6, 60) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			seed := baseSeed(t)
+			r := newRig(t, seed)
+			r.start()
+			var mu sync.Mutex
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			inject := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if rnd.IntN(4) == 0 {
+					rule := variants[rnd.IntN(len(variants))].rule
+					rule.Nth, rule.Times = 1+rnd.IntN(30), 1+rnd.IntN(3)
+					r.faults.Inject(rule)
+				}
+			}
+			var work sync.WaitGroup
+			for w := range 4 {
+				work.Go(func() {
+					for n := 1; n <= 40; n++ {
+						r.insist(fmt.Sprintf("2.%d.%d", w, n))
+						inject()
+					}
+				})
+			}
+			work.Wait()
+			r.faults.Heal()
+			r.mustCommit(1)
+			r.cut()
+		})
+	}
+}
+
+// insist commits a batch until the store acknowledges it.
+func (r *rig) insist(name string) {
+	for tries := 0; ; tries++ {
+		res, err := r.store.Commit(r.t.Context(), batchOf(name))
+		if err == nil {
+			r.book.add(ack{Name: name, Sessions: res.Sessions})
+			return
+		}
+		wantUnavailable(r.t, err)
+		if tries == 200 {
+			r.t.Errorf("%s, for the %dth time: %v", name, tries, err)
+			return
+		}
+	}
+}
+
+// TestFaultMessage: who reads it has to know what to do.
+func TestFaultMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, baseSeed(t))
+	r.start()
+	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Err: faultvfs.ErrFull})
+	err := r.commit(r.name())
+	if err == nil || !strings.Contains(err.Error(), "full") || parley.CodeOf(err) != parley.CodeUnavailable {
+		t.Errorf("a full disk gives: %v", err)
+	}
+	r.faults.Heal()
+	r.cut()
+}

@@ -1,0 +1,42 @@
+package sqlite
+
+import (
+	"github.com/ncruces/go-sqlite3/util/vfsutil"
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// writerVFS is what the write connection opens its files through. It gathers the
+// writes to the write-ahead log ([walFile]) and clears what pages of the database
+// no longer use ([dbFile]). All other files are left alone.
+type writerVFS struct{ vfs.VFS }
+
+// registerWriterVFS registers a writerVFS over the VFS named base and gives its
+// name.
+func registerWriterVFS(base string) string {
+	name := "parley-" + base
+	vfs.Register(name, writerVFS{vfs.Find(base)})
+	return name
+}
+
+// Open implements [vfs.VFS].
+func (w writerVFS) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	f, flags, err := w.VFS.Open(name, flags)
+	return wrapFile(f, name, flags, err)
+}
+
+// OpenFilename implements [vfs.VFSFilename].
+func (w writerVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	f, flags, err := vfsutil.WrapOpenFilename(w.VFS, name, flags)
+	return wrapFile(f, name.String(), flags, err)
+}
+
+func wrapFile(f vfs.File, path string, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
+	switch {
+	case err != nil:
+	case flags&vfs.OPEN_WAL != 0:
+		f = &walFile{File: f, path: path}
+	case flags&vfs.OPEN_MAIN_DB != 0:
+		f = &dbFile{File: f}
+	}
+	return f, flags, err
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"encoding/binary"
+
+	"github.com/ncruces/go-sqlite3/util/vfsutil"
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// dbFile is a database whose pages hold nothing but what they are used for. When
+// SQLite divides a page, the old bytes stay in the gap between its pointers and
+// its cells, beyond the reach of secure_delete; a redacted text could survive
+// there. So the gap of every page is cleared when the page is written.
+type dbFile struct {
+	vfs.File
+	page [pageBytes]byte
+}
+
+// WriteAt clears the gap of a page. SQLite's own copy is left as it is.
+func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
+	first, last := pageGap(p, off)
+	if first >= last {
+		return f.File.WriteAt(p, off)
+	}
+	copy(f.page[:], p)
+	clear(f.page[first:last])
+	return f.File.WriteAt(f.page[:], off)
+}
+
+// pageGap gives the unused stretch of a page of a table or an index, and an
+// empty one for everything else. Overflow and free pages begin with the number
+// of a page, whose first byte is none of the types while the file has less than
+// 2^25 pages; beyond that nothing is cleared.
+func pageGap(p []byte, off int64) (first, last int) {
+	const (
+		indexNode, tableNode, indexLeaf, tableLeaf = 2, 5, 10, 13
+		maxOffset                                  = pageBytes << 25
+	)
+	if len(p) != pageBytes || off%pageBytes != 0 || off >= maxOffset {
+		return 0, 0
+	}
+	start := 0
+	if off == 0 {
+		start = headerSize
+	}
+	size := 8
+	switch p[start] {
+	case indexNode, tableNode:
+		size = 12
+	case indexLeaf, tableLeaf:
+	default:
+		return 0, 0
+	}
+	cells := int(binary.BigEndian.Uint16(p[start+3:]))
+	first = start + size + 2*cells
+	last = int(binary.BigEndian.Uint16(p[start+5:]))
+	if last > pageBytes {
+		return 0, 0
+	}
+	return first, last
+}
+
+// What SQLite can ask of a database file besides.
+
+// Unwrap gives the file below.
+func (f *dbFile) Unwrap() vfs.File { return f.File }
+
+// SharedMemory gives the index of the write-ahead log.
+func (f *dbFile) SharedMemory() vfs.SharedMemory { return vfsutil.WrapSharedMemory(f.File) }
+
+// LockState says how the file is locked.
+func (f *dbFile) LockState() vfs.LockLevel { return vfsutil.WrapLockState(f.File) }
+
+// PersistWAL says whether the write-ahead log stays at the end.
+func (f *dbFile) PersistWAL() bool { return vfsutil.WrapPersistWAL(f.File) }
+
+// SetPersistWAL changes that.
+func (f *dbFile) SetPersistWAL(keep bool) { vfsutil.WrapSetPersistWAL(f.File, keep) }
+
+// SizeHint says how large the file will become.
+func (f *dbFile) SizeHint(size int64) error { return vfsutil.WrapSizeHint(f.File, size) }
+
+// HasMoved says whether the file has another name by now.
+func (f *dbFile) HasMoved() (bool, error) { return vfsutil.WrapHasMoved(f.File) }
+
+// BusyHandler is told how to wait.
+func (f *dbFile) BusyHandler(handler func() bool) { vfsutil.WrapBusyHandler(f.File, handler) }

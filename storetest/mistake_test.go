@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/parley-run/parley"
+)
+
+// liar is a store with one mistake.
+type liar struct {
+	*handle
+	batch   func(*parley.Batch)   // done to what is committed
+	result  func(*parley.Result)  // done to what that gives
+	session func(*parley.Session) // done to what is read
+	blind   bool                  // lists do not look at the visibility
+	forgets bool                  // the last event of a page
+	retypes bool                  // codes of refusals
+}
+
+func (l *liar) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	if l.batch != nil {
+		b = deepEnough(b)
+		l.batch(&b)
+	}
+	res, err := l.handle.Commit(ctx, b)
+	if l.result != nil {
+		l.result(&res)
+	}
+	if l.retypes && parley.CodeOf(err) == parley.CodeNotFound {
+		err = parley.Errorf(parley.CodeConflict, "something else")
+	}
+	return res, err
+}
+
+func (l *liar) Session(ctx context.Context, v parley.Visibility, id parley.SessionID) (parley.Session, error) {
+	s, err := l.handle.Session(ctx, v, id)
+	if l.session != nil {
+		l.session(&s)
+	}
+	return s, err
+}
+
+func (l *liar) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
+	if l.blind && q.Session == "" {
+		v = parley.SeeAll()
+	}
+	return l.handle.Deliveries(ctx, v, q)
+}
+
+func (l *liar) Events(
+	ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery,
+) ([]parley.Event, error) {
+	events, err := l.handle.Events(ctx, v, id, q)
+	if l.forgets && q.Last && len(events) > 1 {
+		events = events[1:]
+	}
+	return events, err
+}
+
+// deepEnough copies what a mistake may change.
+func deepEnough(b parley.Batch) parley.Batch {
+	b = cloneBatch(b)
+	b.Aliases = append([]parley.AliasChange(nil), b.Aliases...)
+	return b
+}
+
+// everySession makes a mistake in each session change.
+func everySession(mistake func(*parley.SessionChange)) func(*parley.Batch) {
+	return func(b *parley.Batch) {
+		for i := range b.Sessions {
+			mistake(&b.Sessions[i])
+		}
+	}
+}
+
+// TestMistakesAreFound makes sure that random sequences tell a store with a
+// mistake from one without, and that what they report is short.
+func TestMistakesAreFound(t *testing.T) {
+	t.Parallel()
+	for name, mistake := range map[string]liar{
+		"redactions are ignored": {batch: everySession(func(c *parley.SessionChange) { c.Redact = nil })},
+		"deletions are ignored":  {batch: everySession(func(c *parley.SessionChange) { c.Delete = false })},
+		"claims are ignored":     {batch: everySession(func(c *parley.SessionChange) { c.Claim = false })},
+		"notices are lost":       {batch: everySession(func(c *parley.SessionChange) { c.Notices = nil })},
+		"forks are ordinary sessions": {batch: everySession(func(c *parley.SessionChange) {
+			if c.Create != nil && c.Create.Fork != nil {
+				plain := *c.Create
+				plain.Fork = nil
+				c.Create = &plain
+			}
+		})},
+		"expectations are ignored":   {batch: func(b *parley.Batch) { b.Expect = nil }},
+		"scopes are lost":            {batch: func(b *parley.Batch) { b.Keys = nil }},
+		"clashes are not reported":   {result: func(r *parley.Result) { r.Clashes = nil }},
+		"the fence is not reported":  {result: func(r *parley.Result) { r.Sessions = nil }},
+		"previews are empty":         {session: func(s *parley.Session) { s.Preview = "" }},
+		"the queue is not counted":   {session: func(s *parley.Session) { s.Queued = 0 }},
+		"the outbox is for everyone": {blind: true},
+		"a page lacks an event":      {forgets: true},
+		"a code is another":          {retypes: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			honest := newShelf().harness()
+			h := Harness{Open: func(t testing.TB, dir string) parley.Store {
+				l := mistake
+				l.handle = honest.Open(t, dir).(*handle)
+				return &l
+			}}
+			for seed := range uint64(20) {
+				failed := runSequence(t, h, seed, 60, newCoverage())
+				if failed == nil {
+					continue
+				}
+				if failed.shrunk == nil || len(failed.history) > 12 {
+					t.Errorf("the report is not short:\n%v", failed)
+				}
+				return
+			}
+			t.Error("20 sequences did not find it")
+		})
+	}
+}

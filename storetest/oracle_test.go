@@ -1,0 +1,169 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/parley-run/parley"
+)
+
+// TestOracle runs the suite against the oracle itself: what the named tests
+// demand and what the oracle does are the same. The random sequences compare the
+// oracle with itself here, which shows that they cover what they should.
+func TestOracle(t *testing.T) {
+	t.Parallel()
+	h := newShelf().harness()
+	runNamed(t, h)
+	t.Run("Random", func(t *testing.T) {
+		t.Parallel()
+		RunRandom(t, h, RandomOptions{Sequences: 100})
+	})
+}
+
+// shelf keeps oracles by directory, so that they can be closed and opened again.
+type shelf struct {
+	mu    sync.Mutex
+	disks map[string]*disk
+}
+
+// disk is what outlives a handle.
+type disk struct {
+	mu     sync.Mutex
+	oracle *oracle
+}
+
+func newShelf() *shelf { return &shelf{disks: map[string]*disk{}} }
+
+func (s *shelf) harness() Harness {
+	return Harness{
+		Open: func(_ testing.TB, dir string) parley.Store {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.disks[dir] == nil {
+				s.disks[dir] = &disk{oracle: newOracle()}
+			}
+			return &handle{disk: s.disks[dir]}
+		},
+		Crash: func(testing.TB, parley.Store) {},
+	}
+}
+
+// handle makes an oracle a store: safe for many goroutines, with contexts, and
+// of no use after Close.
+type handle struct {
+	*disk
+	closed bool
+}
+
+// use runs one read or write on the oracle.
+func use[T any](ctx context.Context, h *handle, do func(*oracle) (T, error)) (T, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var none T
+	if h.closed {
+		return none, parley.Errorf(parley.CodeUnavailable, "the store is closed")
+	}
+	if err := ctx.Err(); err != nil {
+		return none, &parley.Error{Code: parley.CodeUnavailable, Err: err}
+	}
+	return do(h.oracle)
+}
+
+func (h *handle) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	return nil
+}
+
+func (h *handle) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	return use(ctx, h, func(o *oracle) (parley.Result, error) { return o.Commit(ctx, b) })
+}
+
+func (h *handle) Session(ctx context.Context, v parley.Visibility, id parley.SessionID) (parley.Session, error) {
+	return use(ctx, h, func(o *oracle) (parley.Session, error) { return o.Session(ctx, v, id) })
+}
+
+func (h *handle) Sessions(ctx context.Context, v parley.Visibility, q parley.SessionQuery) (parley.SessionPage, error) {
+	return use(ctx, h, func(o *oracle) (parley.SessionPage, error) { return o.Sessions(ctx, v, q) })
+}
+
+func (h *handle) Lookup(ctx context.Context, v parley.Visibility, name string) (parley.KeyEntry, error) {
+	return use(ctx, h, func(o *oracle) (parley.KeyEntry, error) { return o.Lookup(ctx, v, name) })
+}
+
+func (h *handle) Participants(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.IdentityID, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.IdentityID, error) { return o.Participants(ctx, v, id) })
+}
+
+func (h *handle) Events(
+	ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery,
+) ([]parley.Event, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Event, error) { return o.Events(ctx, v, id, q) })
+}
+
+func (h *handle) Log(
+	ctx context.Context, v parley.Visibility, after uint64, limit int,
+) (events []parley.Event, next uint64, err error) {
+	events, err = use(ctx, h, func(o *oracle) ([]parley.Event, error) {
+		var list []parley.Event
+		list, next, err = o.Log(ctx, v, after, limit)
+		return list, err
+	})
+	return events, next, err
+}
+
+func (h *handle) Input(ctx context.Context, v parley.Visibility, ref parley.InputRef) (parley.Input, error) {
+	return use(ctx, h, func(o *oracle) (parley.Input, error) { return o.Input(ctx, v, ref) })
+}
+
+func (h *handle) OpenInputs(
+	ctx context.Context, v parley.Visibility, id parley.SessionID, after parley.InputRef, limit int,
+) ([]parley.Input, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Input, error) { return o.OpenInputs(ctx, v, id, after, limit) })
+}
+
+func (h *handle) Turn(
+	ctx context.Context, v parley.Visibility, id parley.SessionID, turn parley.TurnID,
+) (parley.Turn, error) {
+	return use(ctx, h, func(o *oracle) (parley.Turn, error) { return o.Turn(ctx, v, id, turn) })
+}
+
+func (h *handle) OpenTurns(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Turn, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Turn, error) { return o.OpenTurns(ctx, v, id) })
+}
+
+func (h *handle) Calls(
+	ctx context.Context, v parley.Visibility, id parley.SessionID, turn parley.TurnID,
+) ([]parley.Call, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Call, error) { return o.Calls(ctx, v, id, turn) })
+}
+
+func (h *handle) Approvals(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Approval, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Approval, error) { return o.Approvals(ctx, v, id) })
+}
+
+func (h *handle) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Delivery, error) { return o.Deliveries(ctx, v, q) })
+}
+
+func (h *handle) Notices(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.Notice, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Notice, error) { return o.Notices(ctx, v, id) })
+}
+
+func (h *handle) User(ctx context.Context, id parley.UserID) (parley.User, error) {
+	return use(ctx, h, func(o *oracle) (parley.User, error) { return o.User(ctx, id) })
+}
+
+func (h *handle) Users(ctx context.Context, after parley.UserID, limit int) ([]parley.User, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.User, error) { return o.Users(ctx, after, limit) })
+}
+
+func (h *handle) Identity(ctx context.Context, id parley.IdentityID) (parley.Identity, error) {
+	return use(ctx, h, func(o *oracle) (parley.Identity, error) { return o.Identity(ctx, id) })
+}
+
+func (h *handle) Identities(ctx context.Context, user parley.UserID) ([]parley.Identity, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Identity, error) { return o.Identities(ctx, user) })
+}

@@ -1,0 +1,142 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+var outboxTests = []test{
+	{"a delivery comes back as it was put in", func(f *fixture) {
+		d := parley.Delivery{
+			ID: "d1", Turn: "t1", Seq: 1, Part: 2, Text: "two\nlines",
+			Target: parley.Target{Channel: "telegram", Account: "main", Chat: "-100 7", Topic: "3", ReplyTo: "41"},
+			State:  parley.DeliverySending, Attempts: 2, NextAttempt: startOfTime.Add(time.Hour), PlatformID: "p 1", LastError: "429",
+		}
+		c := newSession(home, reply("m1", "two\nlines"))
+		c.Deliveries = []parley.DeliveryChange{{New: &d}}
+		f.change(c)
+		want := d
+		want.Session, want.CreatedAt = home, f.now
+		f.equal("outbox", []parley.Delivery{want}, f.deliveries(parley.DeliveryQuery{}))
+	}},
+	{"a change sets the fields it has", func(f *fixture) {
+		c := newSession(home)
+		c.Deliveries = []parley.DeliveryChange{delivery("d1", 0, "hello")}
+		f.change(c)
+		want := f.deliveries(parley.DeliveryQuery{})[0]
+		later := startOfTime.Add(time.Hour)
+		for _, c := range []struct {
+			change parley.DeliveryChange
+			apply  func(*parley.Delivery)
+		}{
+			{parley.DeliveryChange{State: new(parley.DeliveryUnknown)}, func(d *parley.Delivery) {
+				d.State = parley.DeliveryUnknown
+			}},
+			{parley.DeliveryChange{Attempts: new(3)}, func(d *parley.Delivery) { d.Attempts = 3 }},
+			{parley.DeliveryChange{NextAttempt: &later}, func(d *parley.Delivery) { d.NextAttempt = later }},
+			{parley.DeliveryChange{NextAttempt: &time.Time{}}, func(d *parley.Delivery) { d.NextAttempt = time.Time{} }},
+			{parley.DeliveryChange{PlatformID: new("99")}, func(d *parley.Delivery) { d.PlatformID = "99" }},
+			{parley.DeliveryChange{LastError: new("429\nslow")}, func(d *parley.Delivery) { d.LastError = "429\nslow" }},
+			{parley.DeliveryChange{LastError: new("")}, func(d *parley.Delivery) { d.LastError = "" }},
+			{parley.DeliveryChange{}, func(*parley.Delivery) {}},
+		} {
+			c.change.ID = "d1"
+			f.change(parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{c.change}})
+			c.apply(&want)
+			f.equal("after "+describe(c.change), []parley.Delivery{want}, f.deliveries(parley.DeliveryQuery{}))
+		}
+	}},
+	{"ids are unique in the store, changes stay in the session", func(f *fixture) {
+		c := newSession(home)
+		c.Deliveries = []parley.DeliveryChange{delivery("d1", 0, "hello")}
+		f.change(c, newSession(away))
+		for _, id := range []parley.SessionID{home, away} {
+			f.refuseChange(parley.CodeConflict, parley.SessionChange{
+				Session: id, Deliveries: []parley.DeliveryChange{delivery("d1", 0, "again")},
+			})
+		}
+		sent := parley.DeliveryChange{ID: "d1", State: new(parley.DeliverySent)}
+		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: away, Deliveries: []parley.DeliveryChange{sent}})
+		sent.ID = "d2"
+		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{sent}})
+	}},
+	{"queries choose deliveries, oldest first", chooseDeliveries},
+	{"notices are told once, oldest first", func(f *fixture) {
+		f.change(newSession(home), newSession(away))
+		f.change(notice(home, "n2"), notice(away, "n2"))
+		first := f.now
+		f.change(notice(home, "n1"))
+		want := []parley.Notice{
+			{ID: "n2", Session: home, Kind: "restart", Text: "told\nonce", CreatedAt: first},
+			{ID: "n1", Session: home, Kind: "restart", Text: "told\nonce", CreatedAt: f.now},
+		}
+		f.equal("notices", want, noticesOf(f, home))
+		f.refuseChange(parley.CodeConflict, notice(home, "n1"))
+		f.change(consume(home, "n2"))
+		f.equal("notices", want[1:], noticesOf(f, home))
+		f.refuseChange(parley.CodeNotFound, consume(home, "n2"))
+		f.refuseChange(parley.CodeNotFound, consume(away, "n1"))
+		f.equal("the other session's", 1, len(noticesOf(f, away)))
+		f.change(notice(home, "n2"))
+		f.equal("notices", 2, len(noticesOf(f, home)))
+	}},
+	{"of two turns one tells a notice", func(f *fixture) {
+		f.change(newSession(home))
+		f.change(notice(home, "n1"))
+		won := race(f, 8, func(int) parley.Batch { return parley.Batch{Sessions: []parley.SessionChange{consume(home, "n1")}} })
+		f.equal("consumed", 1, len(won))
+	}},
+}
+
+func chooseDeliveries(f *fixture) {
+	f.change(newSession(home), newSession(away))
+	for i, state := range deliveryStates {
+		for _, id := range []parley.SessionID{home, away} {
+			d := delivery(parley.DeliveryID(fmt.Sprintf("%s-%d", id.Namespace(), i)), 0, "x")
+			d.New.State = state
+			if i > 0 {
+				d.New.NextAttempt = startOfTime.Add(time.Duration(i) * time.Hour)
+			}
+			f.change(parley.SessionChange{Session: id, Deliveries: []parley.DeliveryChange{d}})
+		}
+	}
+	for _, q := range []struct {
+		query parley.DeliveryQuery
+		want  []parley.DeliveryID
+	}{
+		{parley.DeliveryQuery{}, []parley.DeliveryID{"cli-0", "web-0", "cli-1", "web-1", "cli-3", "web-3"}},
+		{parley.DeliveryQuery{Limit: 3}, []parley.DeliveryID{"cli-0", "web-0", "cli-1"}},
+		{parley.DeliveryQuery{Session: away}, []parley.DeliveryID{"web-0", "web-1", "web-3"}},
+		{parley.DeliveryQuery{State: parley.DeliverySent}, []parley.DeliveryID{"cli-2", "web-2"}},
+		{parley.DeliveryQuery{State: parley.DeliveryDead, Session: home}, []parley.DeliveryID{"cli-5"}},
+		{parley.DeliveryQuery{Due: startOfTime.Add(time.Hour)}, []parley.DeliveryID{"cli-0", "web-0", "cli-1", "web-1"}},
+		{parley.DeliveryQuery{Due: startOfTime.Add(time.Hour - time.Microsecond)}, []parley.DeliveryID{"cli-0", "web-0"}},
+		{parley.DeliveryQuery{Due: startOfTime, State: parley.DeliveryUnknown}, nil},
+	} {
+		var ids []parley.DeliveryID
+		for _, d := range f.deliveries(q.query) {
+			ids = append(ids, d.ID)
+		}
+		f.equal("deliveries of "+describe(q.query), q.want, ids)
+	}
+	_, err := f.store.Deliveries(f.Context(), all, parley.DeliveryQuery{Session: nobody})
+	f.code("Deliveries of a session that is not there", parley.CodeNotFound, err)
+}
+
+func notice(id parley.SessionID, n parley.NoticeID) parley.SessionChange {
+	return parley.SessionChange{Session: id, Notices: []parley.NoticeChange{
+		{Add: &parley.Notice{ID: n, Kind: "restart", Text: "told\nonce"}},
+	}}
+}
+
+func consume(id parley.SessionID, n parley.NoticeID) parley.SessionChange {
+	return parley.SessionChange{Session: id, Notices: []parley.NoticeChange{{Consume: n}}}
+}
+
+func noticesOf(f *fixture, id parley.SessionID) []parley.Notice {
+	f.Helper()
+	return get(f, func(ctx context.Context, s parley.Store) ([]parley.Notice, error) { return s.Notices(ctx, all, id) })
+}

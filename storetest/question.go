@@ -1,0 +1,196 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/parley-run/parley"
+)
+
+// universe is every name a reader may ask for, whether anything of that name is
+// there or not.
+type universe struct {
+	sessions   []parley.SessionID
+	turns      []parley.TurnID
+	names      []string // of keys and aliases
+	refs       []parley.InputRef
+	users      []parley.UserID
+	identities []parley.IdentityID
+	queries    []parley.SessionQuery
+}
+
+// question is one read of a store. Lists are read to their end in small pages,
+// and what the pages promise is checked on the way.
+type question struct {
+	method string
+	args   []any
+	ask    func(ctx context.Context, s parley.Store) (any, error)
+}
+
+func (q question) String() string { return fmt.Sprintf("%s%s", q.method, describe(q.args)) }
+
+// answer is what a question got.
+type answer struct {
+	Value any
+	Code  parley.Code
+}
+
+func (q question) of(ctx context.Context, s parley.Store) answer {
+	value, err := q.ask(ctx, s)
+	if err != nil {
+		return answer{Code: parley.CodeOf(err)}
+	}
+	return answer{Value: value}
+}
+
+// questions are all reads of a store that names of u lead to, as v sees it.
+func questions(u universe, v parley.Visibility) []question {
+	list := slices.Concat(aboutLists(u, v), aboutNames(u, v), aboutWork(v))
+	for _, id := range u.sessions {
+		list = slices.Concat(list, aboutSession(v, id), aboutTurns(u, v, id))
+	}
+	if v.All && v.Namespace == "" {
+		list = append(list, aboutPeople(u)...)
+	}
+	return list
+}
+
+// ask makes a question of one call.
+func ask[T any](method string, args []any, read func(context.Context, parley.Store) (T, error)) question {
+	return question{method, args, func(ctx context.Context, s parley.Store) (any, error) { return read(ctx, s) }}
+}
+
+func aboutLists(u universe, v parley.Visibility) []question {
+	var list []question
+	for _, q := range u.queries {
+		list = append(list, ask("Sessions", []any{v, q}, func(ctx context.Context, s parley.Store) ([]parley.Session, error) {
+			return allSessions(ctx, s, v, q)
+		}))
+	}
+	for _, limit := range []int{3, 0} {
+		list = append(list, ask("Log", []any{v, limit}, func(ctx context.Context, s parley.Store) ([]parley.Event, error) {
+			events, _, err := logAfter(ctx, s, v, 0, limit)
+			return events, err
+		}))
+	}
+	return list
+}
+
+func aboutNames(u universe, v parley.Visibility) []question {
+	var list []question
+	for _, name := range u.names {
+		list = append(list, ask("Lookup", []any{v, name}, func(ctx context.Context, s parley.Store) (parley.KeyEntry, error) {
+			return s.Lookup(ctx, v, name)
+		}))
+	}
+	for _, ref := range u.refs {
+		list = append(list, ask("Input", []any{v, ref}, func(ctx context.Context, s parley.Store) (parley.Input, error) {
+			return s.Input(ctx, v, ref)
+		}))
+	}
+	return list
+}
+
+func aboutSession(v parley.Visibility, id parley.SessionID) []question {
+	list := []question{
+		ask("Session", []any{v, id}, func(ctx context.Context, s parley.Store) (parley.Session, error) {
+			return s.Session(ctx, v, id)
+		}),
+		ask("Participants", []any{v, id}, func(ctx context.Context, s parley.Store) ([]parley.IdentityID, error) {
+			return s.Participants(ctx, v, id)
+		}),
+		ask("OpenInputs", []any{v, id}, func(ctx context.Context, s parley.Store) ([]parley.Input, error) {
+			return allOpenInputs(ctx, s, v, id, 2)
+		}),
+		ask("OpenTurns", []any{v, id}, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) {
+			return s.OpenTurns(ctx, v, id)
+		}),
+		ask("Approvals", []any{v, id}, func(ctx context.Context, s parley.Store) ([]parley.Approval, error) {
+			return s.Approvals(ctx, v, id)
+		}),
+		ask("Notices", []any{v, id}, func(ctx context.Context, s parley.Store) ([]parley.Notice, error) {
+			return s.Notices(ctx, v, id)
+		}),
+		ask("Events", []any{v, id, "all, 4 at a time"}, func(ctx context.Context, s parley.Store) ([]parley.Event, error) {
+			return allEvents(ctx, s, v, id, 4)
+		}),
+		ask("Events", []any{v, id, "all, from the end"}, func(ctx context.Context, s parley.Store) ([]parley.Event, error) {
+			return allEventsBackwards(ctx, s, v, id, 3)
+		}),
+	}
+	for _, q := range []parley.EventQuery{
+		{Types: []parley.EventType{parley.EventMessage}},
+		{Types: []parley.EventType{parley.EventInput, parley.EventMessage}, Last: true, Limit: 2},
+		{Types: []parley.EventType{parley.EventTurnCompleted}, Last: true, Before: 20, Limit: 1},
+		{After: 5, Limit: 2},
+		{Types: []parley.EventType{"nothing:known"}},
+	} {
+		list = append(list, ask("Events", []any{v, id, q}, func(ctx context.Context, s parley.Store) ([]parley.Event, error) {
+			return s.Events(ctx, v, id, q)
+		}))
+	}
+	for _, state := range deliveryStates {
+		list = append(list, askDeliveries(v, parley.DeliveryQuery{Session: id, State: state}))
+	}
+	return list
+}
+
+func aboutTurns(u universe, v parley.Visibility, id parley.SessionID) []question {
+	var list []question
+	for _, turn := range u.turns {
+		list = append(list,
+			ask("Turn", []any{v, id, turn}, func(ctx context.Context, s parley.Store) (parley.Turn, error) {
+				return s.Turn(ctx, v, id, turn)
+			}),
+			ask("Calls", []any{v, id, turn}, func(ctx context.Context, s parley.Store) ([]parley.Call, error) {
+				return s.Calls(ctx, v, id, turn)
+			}))
+	}
+	return list
+}
+
+func aboutWork(v parley.Visibility) []question {
+	list := []question{
+		ask("OpenInputs", []any{v}, func(ctx context.Context, s parley.Store) ([]parley.Input, error) {
+			return allOpenInputs(ctx, s, v, "", 3)
+		}),
+		ask("OpenTurns", []any{v}, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) {
+			return s.OpenTurns(ctx, v, "")
+		}),
+		ask("Approvals", []any{v}, func(ctx context.Context, s parley.Store) ([]parley.Approval, error) {
+			return s.Approvals(ctx, v, "")
+		}),
+	}
+	for _, q := range []parley.DeliveryQuery{
+		{}, {Limit: 2}, {State: parley.DeliverySent}, {Due: startOfTime}, {Due: startOfTime.Add(oneSequence), Limit: 3},
+	} {
+		list = append(list, askDeliveries(v, q))
+	}
+	return list
+}
+
+func askDeliveries(v parley.Visibility, q parley.DeliveryQuery) question {
+	return ask("Deliveries", []any{v, q}, func(ctx context.Context, s parley.Store) ([]parley.Delivery, error) {
+		return s.Deliveries(ctx, v, q)
+	})
+}
+
+func aboutPeople(u universe) []question {
+	list := []question{
+		ask("Users", nil, func(ctx context.Context, s parley.Store) ([]parley.User, error) { return allUsers(ctx, s, 1) }),
+	}
+	for _, id := range u.users {
+		list = append(list,
+			ask("User", []any{id}, func(ctx context.Context, s parley.Store) (parley.User, error) { return s.User(ctx, id) }),
+			ask("Identities", []any{id}, func(ctx context.Context, s parley.Store) ([]parley.Identity, error) {
+				return s.Identities(ctx, id)
+			}))
+	}
+	for _, id := range u.identities {
+		list = append(list, ask("Identity", []any{id}, func(ctx context.Context, s parley.Store) (parley.Identity, error) {
+			return s.Identity(ctx, id)
+		}))
+	}
+	return list
+}
