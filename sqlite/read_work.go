@@ -127,6 +127,9 @@ func decodeTurn(r row) (t parley.Turn, err error) {
 
 // turns reads the turns that a condition chooses, going through the given index.
 func (s *Store) turns(ctx context.Context, v parley.Visibility, id parley.SessionID, index, which string, args ...any) ([]parley.Turn, error) {
+	if id == "" && v.Empty() {
+		return nil, nil
+	}
 	var list []parley.Turn
 	err := s.read(ctx, "read turns", func(c *conn) error {
 		condition, scopeArgs, err := visibleIn(c, v, id)
