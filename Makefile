@@ -23,7 +23,7 @@ FUZZTIME ?= 1m
 BENCH    ?= store
 
 LINT_VERSION := v2.14.0
-LINT         ?= bin/golangci-lint-$(LINT_VERSION)
+LINT         := bin/golangci-lint-$(LINT_VERSION)
 
 .PHONY: help
 help: ## list the targets

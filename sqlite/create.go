@@ -68,7 +68,7 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
@@ -77,5 +77,5 @@ func realPath(path string) (string, error) {
 		}
 		return filepath.Join(dir, filepath.Base(path)), nil
 	}
-	return real, err
+	return target, err
 }
