@@ -22,7 +22,7 @@ const (
 	defaultReaders = 4
 
 	writerCacheKiB = 8 << 10
-	readerCacheKiB = 1 << 10
+	readerCacheKiB = 4 << 10
 
 	pageBytes       = 4096
 	checkpointPages = 4000   // move the write-ahead log into the database from this size on
