@@ -2,11 +2,8 @@ package parley
 
 import (
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // The names of things. Ids are opaque, compared byte by byte, at most
@@ -83,95 +80,3 @@ func (k Key) Validate() error {
 
 // Validate reports whether a can be an alias.
 func (a Alias) Validate() error { return checkText("alias", string(a), 1, MaxAliasBytes) }
-
-// checkID refuses what no id may hold.
-func checkID(what, id string) error {
-	if plainID(id) {
-		return nil
-	}
-	if err := checkText(what, id, 1, MaxIDBytes); err != nil {
-		return err
-	}
-	if i := strings.IndexFunc(id, func(r rune) bool {
-		return r == '/' || r == '\\' || unicode.IsSpace(r)
-	}); i >= 0 {
-		return invalidf("%s %s must not hold spaces or path separators", what, quote(id))
-	}
-	return nil
-}
-
-// plainID reports whether id is of the kind that nearly all ids are: short, and
-// visible ASCII. It spares the look at every rune.
-func plainID(id string) bool {
-	if id == "" || len(id) > MaxIDBytes {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; c <= ' ' || c > '~' || c == '/' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
-// checkText refuses text that is too short, too long, not UTF-8, or holds
-// control characters. It is for names, which are shown on one line; what people
-// write is not checked by it.
-func checkText(what, text string, least, most int) error {
-	switch {
-	case len(text) < least:
-		return invalidf("%s is missing", what)
-	case len(text) > most:
-		return tooLargef("%s is %d bytes long; at most %d are allowed", what, len(text), most)
-	case !utf8.ValidString(text):
-		return invalidf("%s is not valid UTF-8", what)
-	}
-	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return invalidf("%s %s must not hold control characters", what, quote(text))
-	}
-	return nil
-}
-
-// checkProse refuses text that is too long, not UTF-8, or holds a NUL byte. It
-// is for what people and models write, where line breaks are welcome.
-func checkProse(what, text string, most int) error {
-	switch {
-	case len(text) > most:
-		return tooLargef("%s is %d bytes long; at most %d are allowed", what, len(text), most)
-	case !utf8.ValidString(text):
-		return invalidf("%s is not valid UTF-8", what)
-	case strings.ContainsRune(text, 0):
-		return invalidf("%s must not hold NUL characters", what)
-	}
-	return nil
-}
-
-// checkTime refuses instants that cannot be written down: those before the year
-// 1 or after 9999. The zero time is allowed.
-func checkTime(what string, at time.Time) error {
-	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return invalidf("%s must be between the years 1 and 9999", what)
-	}
-	return nil
-}
-
-// checkOptionalTime is checkTime for a field that may be missing.
-func checkOptionalTime(what string, at *time.Time) error {
-	if at == nil {
-		return nil
-	}
-	return checkTime(what, *at)
-}
-
-// quote shows a value in an error message: quoted, escaped, and cut.
-func quote(s string) string {
-	const most = 64
-	if len(s) > most {
-		cut := most
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut] + "…"
-	}
-	return strconv.Quote(s)
-}

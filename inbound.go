@@ -79,3 +79,13 @@ func (s *Scope) validate() error {
 	}
 	return nil
 }
+
+func (s Sender) validate() error {
+	if err := checkText("sender id", s.ID, 0, MaxIDBytes); err != nil {
+		return err
+	}
+	if err := checkText("sender's alternative id", s.AltID, 0, MaxIDBytes); err != nil {
+		return err
+	}
+	return checkProse("sender name", s.Name, MaxNameBytes)
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Message is one entry of the transcript, the body of a session:message event.
@@ -161,16 +160,6 @@ func (m *Message) validate() error {
 	return ValidateParts(m.Parts)
 }
 
-func (s Sender) validate() error {
-	if err := checkText("sender id", s.ID, 0, MaxIDBytes); err != nil {
-		return err
-	}
-	if err := checkText("sender's alternative id", s.AltID, 0, MaxIDBytes); err != nil {
-		return err
-	}
-	return checkProse("sender name", s.Name, MaxNameBytes)
-}
-
 // ValidateParts reports whether parts can be stored.
 func ValidateParts(parts []Part) error {
 	if len(parts) > MaxParts {
@@ -252,39 +241,4 @@ func (r *ToolResult) validate() error {
 		}
 	}
 	return checkProse("tool result", r.Text, MaxBodyBytes)
-}
-
-// checkJSON refuses JSON that is malformed or nested too deeply. Nothing at all
-// is allowed.
-func checkJSON(what string, raw json.RawMessage) error { return checkJSONDepth(what, raw, MaxDepth) }
-
-func checkJSONDepth(what string, raw json.RawMessage, most int) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	if len(raw) > MaxBodyBytes {
-		return tooLargef("%s are %d bytes long; at most %d are allowed", what, len(raw), MaxBodyBytes)
-	}
-	depth, inString, escaped := 0, false, false
-	for _, c := range raw {
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			escaped = c == '\\'
-			inString = c != '"'
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return invalidf("%s are nested more than %d deep", what, most)
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	if !utf8.Valid(raw) || !json.Valid(raw) {
-		return invalidf("%s are not valid JSON", what)
-	}
-	return nil
 }

@@ -136,14 +136,6 @@ type DeliveryQuery struct {
 	Limit   int           // see [PageSize]
 }
 
-// Problem is something a check of a store found: what kind it is, in which
-// session if in one, and the detail a person needs to judge it.
-type Problem struct {
-	Kind    string    `json:"kind"`
-	Session SessionID `json:"session,omitempty"`
-	Detail  string    `json:"detail"`
-}
-
 // PeopleReader reads users and identities. Who may do that is decided above the
 // store.
 type PeopleReader interface {

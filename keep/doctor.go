@@ -10,8 +10,8 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// Doctored is a store that can be examined.
-type Doctored interface {
+// Store is a store that can be examined.
+type Store interface {
 	parley.Store
 	// Check looks below the reads of a store: at the file itself, and for rows
 	// that belong to nothing. It reports what it finds and goes on; its error
@@ -21,8 +21,8 @@ type Doctored interface {
 	Rebuild(ctx context.Context, id parley.SessionID) error
 }
 
-// Options of [Doctor]. The zero value checks and changes nothing.
-type Options struct {
+// Config of [Doctor]. The zero value checks and changes nothing.
+type Config struct {
 	// Rebuild repairs what is rebuildable. The store must be open for writing.
 	Rebuild bool
 	// ProgressFunc, if set, is told now and then how far the check is. A total
@@ -39,7 +39,7 @@ type Options struct {
 const pageSize = 500
 
 // Doctor checks a store: its file, then every session against its own log, then
-// the inputs that wait. With Options.Rebuild it repairs what is rebuildable,
+// the inputs that wait. With Config.Rebuild it repairs what is rebuildable,
 // and looks again to see whether that helped.
 //
 // What is wrong with the store is in the report, not in the error: the error
@@ -48,19 +48,19 @@ const pageSize = 500
 //
 // The store may be in use meanwhile. A session that changes while it is looked
 // at is looked at again; one that never holds still is counted as busy.
-func Doctor(ctx context.Context, store Doctored, opt Options) (Report, error) {
-	if opt.Workers <= 0 {
-		opt.Workers = min(runtime.GOMAXPROCS(0), 4)
+func Doctor(ctx context.Context, store Store, cfg Config) (Report, error) {
+	if cfg.Workers <= 0 {
+		cfg.Workers = min(runtime.GOMAXPROCS(0), 4)
 	}
-	d := &doctor{store: store, opt: opt}
+	d := &doctor{store: store, cfg: cfg}
 	err := d.run(ctx)
 	return d.report.sorted(), err
 }
 
 // doctor is one check under way.
 type doctor struct {
-	store Doctored
-	opt   Options
+	store Store
+	cfg   Config
 	total int64 // sessions, if they were counted
 
 	mu     sync.Mutex // guards what follows
@@ -71,7 +71,7 @@ func (d *doctor) run(ctx context.Context) error {
 	if err := d.file(ctx); err != nil {
 		return err
 	}
-	if d.opt.ProgressFunc != nil {
+	if d.cfg.ProgressFunc != nil {
 		if err := d.count(ctx); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (d *doctor) sessions(ctx context.Context) error {
 	defer cancel(nil)
 	work := make(chan []parley.Session)
 	var workers sync.WaitGroup
-	for range d.opt.Workers {
+	for range d.cfg.Workers {
 		workers.Go(func() {
 			for page := range work {
 				for _, s := range page {
@@ -151,7 +151,7 @@ func (d *doctor) session(ctx context.Context, s parley.Session) error {
 		return err
 	}
 	left := found
-	if d.opt.Rebuild && anyRebuildable(found) {
+	if d.cfg.Rebuild && anyRebuildable(found) {
 		if left, err = d.rebuild(ctx, s.ID, found); err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func (d *doctor) session(ctx context.Context, s parley.Session) error {
 	d.report.add(found, left)
 	d.report.Sessions++
 	d.report.Events += events
-	if d.opt.ProgressFunc != nil {
-		d.opt.ProgressFunc("checking sessions", d.report.Sessions, max(d.total, d.report.Sessions))
+	if d.cfg.ProgressFunc != nil {
+		d.cfg.ProgressFunc("checking sessions", d.report.Sessions, max(d.total, d.report.Sessions))
 	}
 	return nil
 }
@@ -238,8 +238,8 @@ func (d *doctor) add(found, left []parley.Problem) {
 }
 
 func (d *doctor) progress(step string, done, total int64) {
-	if d.opt.ProgressFunc != nil {
-		d.opt.ProgressFunc(step, done, total)
+	if d.cfg.ProgressFunc != nil {
+		d.cfg.ProgressFunc(step, done, total)
 	}
 }
 

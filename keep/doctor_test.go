@@ -132,7 +132,7 @@ func harm(t *testing.T, path, sql string) {
 	}
 }
 
-func doctor(t *testing.T, store keep.Doctored, opt keep.Options) keep.Report {
+func doctor(t *testing.T, store keep.Store, opt keep.Config) keep.Report {
 	t.Helper()
 	report, err := keep.Doctor(t.Context(), store, opt)
 	if err != nil {
@@ -153,7 +153,7 @@ func named(r keep.Report) []string {
 func TestDoctor_Healthy(t *testing.T) {
 	t.Parallel()
 	path := clinic(t)
-	got := doctor(t, open(t, path, true), keep.Options{})
+	got := doctor(t, open(t, path, true), keep.Config{})
 	want := keep.Report{Sessions: 4, Events: 12, Findings: []keep.Finding{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
@@ -224,7 +224,7 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 			harm(t, path, c.harm)
 
 			reader := open(t, path, true)
-			report := doctor(t, reader, keep.Options{})
+			report := doctor(t, reader, keep.Config{})
 			if diff := cmp.Diff(c.want, named(report), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("found (-want +got):\n%s\n%+v", diff, report.Findings)
 			}
@@ -244,7 +244,7 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 			}
 
 			store := open(t, path, false)
-			report = doctor(t, store, keep.Options{Rebuild: true})
+			report = doctor(t, store, keep.Config{Rebuild: true})
 			var left []string
 			for _, f := range report.Findings {
 				if !f.Fixed {
@@ -259,7 +259,7 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 			if report.Fixed != int64(len(c.want)-len(c.left)) || report.Remaining != int64(len(c.left)) {
 				t.Errorf("counts are wrong: %+v", report)
 			}
-			if again := doctor(t, store, keep.Options{}); len(again.Findings) != len(c.left) {
+			if again := doctor(t, store, keep.Config{}); len(again.Findings) != len(c.left) {
 				t.Errorf("a second look finds %v, want %v", named(again), c.left)
 			}
 		})
@@ -282,7 +282,7 @@ func TestDoctor_DamagedFile(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := keep.Doctor(t.Context(), open(t, path, true), keep.Options{})
+	report, err := keep.Doctor(t.Context(), open(t, path, true), keep.Config{})
 	if err != nil {
 		t.Fatalf("damage is an error instead of a report: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestDoctor_ManyPages(t *testing.T) {
 	commit(t, store, parley.Batch{At: noon, Sessions: []parley.SessionChange{long}})
 
 	var last, total int64
-	report := doctor(t, store, keep.Options{Workers: 3, ProgressFunc: func(step string, done, of int64) {
+	report := doctor(t, store, keep.Config{Workers: 3, ProgressFunc: func(step string, done, of int64) {
 		if step == "checking sessions" {
 			last, total = done, of
 		}
@@ -325,7 +325,7 @@ func TestDoctor_NothingBesides(t *testing.T) {
 	store := open(t, filepath.Join(t.TempDir(), "parley.db"), false)
 	commit(t, store, parley.Batch{At: noon, Sessions: []parley.SessionChange{{Session: "cli:work", Create: fresh("")}}})
 	commit(t, store, parley.Batch{At: noon, Identities: []parley.IdentityChange{{Identity: parley.Identity{ID: "cli:ada"}}}})
-	if report := doctor(t, store, keep.Options{}); !report.OK() {
+	if report := doctor(t, store, keep.Config{}); !report.OK() {
 		t.Errorf("found %+v", report.Findings)
 	}
 }
@@ -340,7 +340,7 @@ func TestDoctor_ListsAtMostSoMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	harm(t, path, `UPDATE heads SET messages = 1`)
-	report := doctor(t, open(t, path, true), keep.Options{})
+	report := doctor(t, open(t, path, true), keep.Config{})
 	if len(report.Findings) != keep.MaxFindings || report.Found != sessions || report.Remaining != sessions {
 		t.Errorf("listed %d, found %d, remaining %d", len(report.Findings), report.Found, report.Remaining)
 	}
@@ -354,16 +354,16 @@ func TestDoctor_Fails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	store := open(t, path, true)
-	if _, err := keep.Doctor(ctx, store, keep.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := keep.Doctor(ctx, store, keep.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a canceled check gives %v", err)
 	}
-	if _, err := keep.Doctor(t.Context(), store, keep.Options{Rebuild: true}); !errors.Is(err, parley.ErrUnavailable) {
+	if _, err := keep.Doctor(t.Context(), store, keep.Config{Rebuild: true}); !errors.Is(err, parley.ErrUnavailable) {
 		t.Errorf("rebuilding a store that is open for reading gives %v", err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keep.Doctor(t.Context(), store, keep.Options{}); !errors.Is(err, parley.ErrUnavailable) {
+	if _, err := keep.Doctor(t.Context(), store, keep.Config{}); !errors.Is(err, parley.ErrUnavailable) {
 		t.Errorf("checking a closed store gives %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (x *examination) readLog(ctx context.Context, store parley.Store) error {
 		x.lastSeq = x.session.Parent.Seq
 	}
 	var pos uint64
-	var gaps, orders, bad tally
+	var gaps, orders, bad complaints
 	for e, err := range ownEvents(ctx, store, x.session) {
 		if err != nil {
 			return err
@@ -89,25 +89,25 @@ func (x *examination) readLog(ctx context.Context, store parley.Store) error {
 	return nil
 }
 
-// tally counts problems of one kind and keeps the first.
-type tally struct {
+// complaints counts problems of one kind and keeps the first.
+type complaints struct {
 	first string
 	n     int
 }
 
-func (t *tally) add(format string, args ...any) {
-	if t.n++; t.n == 1 {
-		t.first = fmt.Sprintf(format, args...)
+func (c *complaints) add(format string, args ...any) {
+	if c.n++; c.n == 1 {
+		c.first = fmt.Sprintf(format, args...)
 	}
 }
 
-func (t *tally) into(x *examination, kind string) {
-	switch t.n {
+func (c *complaints) into(x *examination, kind string) {
+	switch c.n {
 	case 0:
 	case 1:
-		x.problem(kind, "%s", t.first)
+		x.problem(kind, "%s", c.first)
 	default:
-		x.problem(kind, "%s, and %d more like it", t.first, t.n-1)
+		x.problem(kind, "%s, and %d more like it", c.first, c.n-1)
 	}
 }
 

@@ -16,7 +16,7 @@ func (d *doctor) file(ctx context.Context) error {
 		return err
 	}
 	left := repairable
-	if d.opt.Rebuild {
+	if d.cfg.Rebuild {
 		for _, p := range repairable {
 			if err := d.store.Rebuild(ctx, p.Session); err != nil && fatal(ctx, err) {
 				return fmt.Errorf("rebuild session %s: %w", p.Session, err)

@@ -43,7 +43,7 @@ func TestDoctor_SessionMovesOn(t *testing.T) {
 			page.Sessions[i].UpdatedAt = noon.AddDate(0, 0, -1)
 		}
 	}}
-	if report := doctor(t, store, keep.Options{}); !report.OK() || report.Busy != 0 || report.Sessions != 4 {
+	if report := doctor(t, store, keep.Config{}); !report.OK() || report.Busy != 0 || report.Sessions != 4 {
 		t.Errorf("found %v, %d busy", named(report), report.Busy)
 	}
 }
@@ -53,7 +53,7 @@ func TestDoctor_SessionIsDeletedMeanwhile(t *testing.T) {
 	store := &moving{Store: open(t, clinic(t), true), pageFunc: func(page *parley.SessionPage) {
 		page.Sessions = append(page.Sessions, parley.Session{ID: "cli:gone", LastSeq: 3})
 	}}
-	if report := doctor(t, store, keep.Options{}); !report.OK() {
+	if report := doctor(t, store, keep.Config{}); !report.OK() {
 		t.Errorf("found %v", named(report))
 	}
 }
@@ -68,7 +68,7 @@ func TestDoctor_SessionNeverHoldsStill(t *testing.T) {
 		s.Fence = fence
 		return s, err
 	}}
-	report := doctor(t, store, keep.Options{Workers: 1})
+	report := doctor(t, store, keep.Config{Workers: 1})
 	if !report.OK() || report.Busy != 1 {
 		t.Errorf("found %v, %d busy, want nothing and 1", named(report), report.Busy)
 	}
@@ -112,7 +112,7 @@ func TestDoctor_RebuildsWhatTheStoreFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := doctor(t, &checking{Store: store, problem: c.problem, fixes: c.fixes}, keep.Options{Rebuild: c.rebuild})
+			report := doctor(t, &checking{Store: store, problem: c.problem, fixes: c.fixes}, keep.Config{Rebuild: c.rebuild})
 			if report.Found != 1 || report.Fixed != c.fixed || report.Remaining != c.left {
 				t.Errorf("found %d, fixed %d, remaining %d", report.Found, report.Fixed, report.Remaining)
 			}

@@ -50,7 +50,7 @@ func (d *doctor) forgotten(ctx context.Context, id parley.SessionID, queued int)
 		return err
 	}
 	left := found
-	if d.opt.Rebuild && anyRebuildable(found) {
+	if d.cfg.Rebuild && anyRebuildable(found) {
 		if err := d.store.Rebuild(ctx, id); err != nil {
 			return fmt.Errorf("rebuild session %s: %w", id, err)
 		}

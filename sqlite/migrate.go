@@ -84,7 +84,7 @@ func (s *Store) keepCopy(c *conn, version int) error {
 	if err := copyFile(s.path, kept); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "the store has to be upgraded, but no copy could be kept: %v", err)
 	}
-	s.cfg.NoticeFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
+	s.cfg.TellFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
 		"to go back, stop Parley, put that file in place of %s, and use the Parley that wrote it", version, newest(), kept, s.path))
 	return nil
 }

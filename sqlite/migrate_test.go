@@ -78,7 +78,7 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 			t.Fatalf("down to %d: version %d", down, version)
 		}
 		var notices []string
-		s, err := sqlite.Open(t.Context(), path, sqlite.Config{NoticeFunc: func(n string) { notices = append(notices, n) }})
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{TellFunc: func(n string) { notices = append(notices, n) }})
 		if err != nil {
 			t.Fatalf("up from %d: %v", down, err)
 		}

@@ -40,9 +40,9 @@ type Config struct {
 	ReadOnly bool
 	// Readers is the number of reads that run at the same time; 0 means 4.
 	Readers int
-	// NoticeFunc is told what a person should know, such as where the copy is
+	// TellFunc is told what a person should know, such as where the copy is
 	// that was kept before an upgrade. nil: nobody is told.
-	NoticeFunc func(string)
+	TellFunc func(string)
 
 	vfs         string // for tests: a registered VFS
 	synchronous string // for tests: "" is FULL
@@ -78,8 +78,8 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	if cfg.Readers <= 0 {
 		cfg.Readers = defaultReaders
 	}
-	if cfg.NoticeFunc == nil {
-		cfg.NoticeFunc = func(string) {}
+	if cfg.TellFunc == nil {
+		cfg.TellFunc = func(string) {}
 	}
 	s := &Store{path: path, cfg: cfg}
 	s.readers.init(s)

@@ -17,7 +17,7 @@ func TestOracle(t *testing.T) {
 	runNamed(t, h)
 	t.Run("Random", func(t *testing.T) {
 		t.Parallel()
-		RunRandom(t, h, RandomOptions{Sequences: 100})
+		RunRandom(t, h, RandomConfig{Sequences: 100})
 	})
 }
 

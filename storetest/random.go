@@ -18,9 +18,9 @@ const (
 // which breaks one of them is seen at once and by everybody.
 const fixedSeed = 20_250_102
 
-// RandomOptions says how much [RunRandom] does. The zero value is what every
+// RandomConfig says how much [RunRandom] does. The zero value is what every
 // store has to pass.
-type RandomOptions struct {
+type RandomConfig struct {
 	// Sequences is how many are run, half of them from a fixed seed and half
 	// from a random one. 0: 1,000, or 10,000 if PARLEY_SOAK is 1.
 	Sequences int
@@ -33,19 +33,19 @@ type RandomOptions struct {
 // what the sequences covered and fails if that is not everything.
 //
 // With PARLEY_SEED set to the seed of a failure it runs that sequence alone.
-func RunRandom(t *testing.T, h Harness, opts RandomOptions) {
-	if opts.Sequences == 0 {
-		opts.Sequences = tenth(10_000)
+func RunRandom(t *testing.T, h Harness, cfg RandomConfig) {
+	if cfg.Sequences == 0 {
+		cfg.Sequences = tenth(10_000)
 	}
-	if opts.Operations == 0 {
-		opts.Operations = 60
+	if cfg.Operations == 0 {
+		cfg.Operations = 60
 	}
 	if text := os.Getenv(seedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			t.Fatalf("%s=%q is not a number", seedVariable, text)
 		}
-		if failed := runSequence(t, h, seed, opts.Operations, newCoverage()); failed != nil {
+		if failed := runSequence(t, h, seed, cfg.Operations, newCoverage()); failed != nil {
 			t.Error(failed)
 		}
 		return
@@ -55,8 +55,8 @@ func RunRandom(t *testing.T, h Harness, opts RandomOptions) {
 	t.Run("sequences", func(t *testing.T) {
 		randomSeed := rand.Uint64N(1 << 53)
 		t.Logf("fixed seed: %d, random seed: %d", fixedSeed, randomSeed)
-		runSeed(t, h, opts, "fixed", fixedSeed, opts.Sequences/2, cover)
-		runSeed(t, h, opts, "random", randomSeed, opts.Sequences-opts.Sequences/2, cover)
+		runSeed(t, h, cfg, "fixed", fixedSeed, cfg.Sequences/2, cover)
+		runSeed(t, h, cfg, "random", randomSeed, cfg.Sequences-cfg.Sequences/2, cover)
 	})
 	if t.Failed() {
 		return
@@ -69,14 +69,14 @@ func RunRandom(t *testing.T, h Harness, opts RandomOptions) {
 
 // runSeed runs sequences with the seeds from the given one on, in parallel
 // parts. Each part is a test of its own, so that a harness may stop it.
-func runSeed(t *testing.T, h Harness, opts RandomOptions, name string, seed uint64, count int, cover *coverage) {
+func runSeed(t *testing.T, h Harness, cfg RandomConfig, name string, seed uint64, count int, cover *coverage) {
 	const part = 25
 	for from := 0; from < count; from += part {
 		t.Run(fmt.Sprintf("%s_%d", name, from), func(t *testing.T) {
 			t.Parallel()
 			mine := newCoverage()
 			for i := from; i < min(from+part, count) && !t.Failed(); i++ {
-				if failed := runSequence(t, h, seed+uint64(i), opts.Operations, mine); failed != nil {
+				if failed := runSequence(t, h, seed+uint64(i), cfg.Operations, mine); failed != nil {
 					t.Error(failed)
 				}
 			}

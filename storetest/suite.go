@@ -44,7 +44,7 @@ func Run(t *testing.T, h Harness) {
 	runNamed(t, h)
 	t.Run("Random", func(t *testing.T) {
 		t.Parallel()
-		RunRandom(t, h, RandomOptions{})
+		RunRandom(t, h, RandomConfig{})
 	})
 }
 

@@ -43,14 +43,14 @@ func (a *app) doctor(ctx context.Context, rebuild, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := sqlite.Open(ctx, path, sqlite.Config{ReadOnly: !rebuild, NoticeFunc: a.notice})
+	store, err := sqlite.Open(ctx, path, sqlite.Config{ReadOnly: !rebuild, TellFunc: a.notice})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	start := time.Now()
 	p := a.startProgress()
-	report, err := keep.Doctor(ctx, store, keep.Options{Rebuild: rebuild, ProgressFunc: p.fn()})
+	report, err := keep.Doctor(ctx, store, keep.Config{Rebuild: rebuild, ProgressFunc: p.fn()})
 	p.stop()
 	if err != nil {
 		return err
