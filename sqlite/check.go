@@ -37,29 +37,32 @@ var orphans = []struct{ kind, sql string }{
 }
 
 // Check looks at what only the store itself can see: whether the file is whole,
-// and whether rows belong to something. It reads everything.
+// and whether rows belong to something. It reads everything, in several reads,
+// so that the write-ahead log can be emptied between them.
 func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
-	return s.read(ctx, "check store", func(c *conn) error {
-		err := c.each(func(r row) error {
+	err := s.read(ctx, "check store", func(c *conn) error {
+		return c.each(func(r row) error {
 			if text := r.text(0); text != "ok" {
 				report(parley.Problem{Kind: "damaged file", Detail: text})
 			}
 			return nil
 		}, `PRAGMA integrity_check`)
+	})
+	for _, o := range orphans {
 		if err != nil {
 			return err
 		}
-		for _, o := range orphans {
-			err := c.each(func(r row) error {
+		err = s.read(ctx, "look for "+o.kind, func(c *conn) error {
+			return c.each(func(r row) error {
 				report(parley.Problem{Kind: "orphan", Detail: o.kind + ": " + r.text(0)})
 				return nil
 			}, o.sql)
-			if err != nil {
-				return fmt.Errorf("look for %s: %w", o.kind, err)
-			}
-		}
-		return checkLastSeqs(c, report)
-	})
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return s.read(ctx, "check store", func(c *conn) error { return checkLastSeqs(c, report) })
 }
 
 // checkLastSeqs looks for events behind what their session says is its last one:
