@@ -14,8 +14,9 @@ import (
 // conn is one connection with its prepared statements. It is used by one
 // goroutine at a time.
 type conn struct {
-	db    *sqlite3.Conn
-	stmts map[string]*sqlite3.Stmt
+	db     *sqlite3.Conn
+	stmts  map[string]*sqlite3.Stmt
+	closed func() // called after it was closed; may be nil
 }
 
 // openConn opens the file. The files SQLite makes beside it get its mode, so
@@ -55,7 +56,11 @@ func (c *conn) close() error {
 		_ = s.Close()
 	}
 	c.stmts = nil
-	return c.db.Close()
+	err := c.db.Close()
+	if c.closed != nil {
+		c.closed()
+	}
+	return err
 }
 
 func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {

@@ -158,14 +158,17 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	synchronous, vfs := "FULL", registerWriterVFS(s.cfg.vfs)
-	if s.cfg.synchronous != "" {
-		synchronous, vfs = s.cfg.synchronous, s.cfg.vfs
+	synchronous, vfs, unregister := s.cfg.synchronous, s.cfg.vfs, func() {}
+	if synchronous == "" {
+		synchronous = "FULL"
+		vfs, unregister = registerWriterVFS(s.cfg.vfs)
 	}
 	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE)
 	if err != nil {
+		unregister()
 		return nil, err
 	}
+	c.closed = unregister
 	err = c.set(fmt.Sprintf("page_size = %d", pageBytes), "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
 		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0",
 		fmt.Sprintf("journal_size_limit = %d", restartPages*pageBytes))

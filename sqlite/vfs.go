@@ -10,12 +10,16 @@ import (
 // no longer use ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }
 
-// registerWriterVFS registers a writerVFS over the VFS named base and gives its
-// name.
-func registerWriterVFS(base string) string {
-	name := "parley-" + base
+// registerWriterVFS registers a writerVFS over the VFS named base. Unregister is
+// for when no connection uses it any more: what is registered is never freed.
+func registerWriterVFS(base string) (name string, unregister func()) {
+	name = "parley-" + base
 	vfs.Register(name, writerVFS{vfs.Find(base)})
-	return name
+	if base == "" {
+		// Shared by all stores, and it holds nothing.
+		return name, func() {}
+	}
+	return name, func() { vfs.Unregister(name) }
 }
 
 // Open implements [vfs.VFS].
