@@ -35,23 +35,24 @@ func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) erro
 	if err != nil {
 		return translate(op, err)
 	}
-	c.db.SetInterrupt(ctx)
-	err = c.transact(f)
-	c.db.SetInterrupt(context.WithoutCancel(ctx))
+	err = c.transact(ctx, f)
+	told := err
 	if err != nil && ctx.Err() != nil && !refused(err) {
-		err = ctx.Err()
+		told = ctx.Err()
 	}
-	return translate(op, errors.Join(err, s.readers.giveBack(c, err)))
+	return translate(op, errors.Join(told, s.readers.giveBack(c, err)))
 }
 
-// transact runs f inside a transaction that only reads.
-func (c *conn) transact(f func(c *conn) error) error {
-	if err := c.exec("BEGIN"); err != nil {
-		return err
+// transact runs f inside a transaction that only reads. The context interrupts
+// it, but not the way out of it.
+func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
+	c.db.SetInterrupt(ctx)
+	err := c.exec("BEGIN")
+	if err == nil {
+		err = f(c)
 	}
-	err := f(c)
+	c.db.SetInterrupt(context.WithoutCancel(ctx))
 	if !c.db.GetAutocommit() {
-		c.db.SetInterrupt(context.Background())
 		err = errors.Join(err, c.exec("ROLLBACK"))
 	}
 	return err
