@@ -84,6 +84,10 @@ type LogReader interface {
 	// go on from. Each event comes once, under the session that wrote it. There
 	// is no more when next is after.
 	Log(ctx context.Context, v Visibility, after uint64, limit int) (events []Event, next uint64, err error)
+	// Epoch names the present life of the store. It changes when the store is
+	// restored from a backup: then a seq or pos that was read before may mean
+	// another event.
+	Epoch(ctx context.Context) (string, error)
 }
 
 // EventQuery chooses events of a session: the first Limit after After, or, if

@@ -52,3 +52,7 @@ func (o *oracle) Log(
 	}
 	return events, next, nil
 }
+
+// Epoch implements [parley.Store]. An oracle has one life, and no store has the
+// same name for its own.
+func (o *oracle) Epoch(context.Context) (string, error) { return "oracle", nil }

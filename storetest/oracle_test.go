@@ -114,6 +114,10 @@ func (h *handle) Log(
 	return events, next, err
 }
 
+func (h *handle) Epoch(ctx context.Context) (string, error) {
+	return use(ctx, h, func(o *oracle) (string, error) { return o.Epoch(ctx) })
+}
+
 func (h *handle) Input(ctx context.Context, v parley.Visibility, ref parley.InputRef) (parley.Input, error) {
 	return use(ctx, h, func(o *oracle) (parley.Input, error) { return o.Input(ctx, v, ref) })
 }
