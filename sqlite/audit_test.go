@@ -28,6 +28,8 @@ type ledger struct {
 	refused map[string]bool
 	// redacted are sessions outside the load whose first event was taken away.
 	redacted map[parley.SessionID]bool
+	// key is that of the store, if it is encrypted.
+	key []byte
 	// audited are batches whose rows were compared once; they do not change.
 	audited map[string]bool
 }
@@ -51,9 +53,11 @@ func (l *ledger) add(a ack) {
 }
 
 func (l *ledger) clone() *ledger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return &ledger{
 		acked: maps.Clone(l.acked), last: maps.Clone(l.last), refused: maps.Clone(l.refused),
-		redacted: maps.Clone(l.redacted), audited: maps.Clone(l.audited),
+		redacted: maps.Clone(l.redacted), audited: maps.Clone(l.audited), key: l.key,
 	}
 }
 
@@ -79,13 +83,14 @@ type storedPart struct {
 // life names the batches it adds.
 func (l *ledger) audit(ctx context.Context, dir string, life int, cfg sqlite.Config) (err error) {
 	path := filepath.Join(dir, "store.db")
+	cfg.Key = l.key
 	s, err := sqlite.Open(ctx, path, cfg)
 	if err != nil {
 		return fmt.Errorf("open what is left: %w", err)
 	}
 	defer func() {
 		err = errors.Join(err, s.Close())
-		if err == nil {
+		if err == nil && l.key == nil {
 			err = integrity(path)
 		}
 	}()

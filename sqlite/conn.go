@@ -19,16 +19,21 @@ type conn struct {
 	closed func() // called after it was closed; may be nil
 }
 
-// openConn opens the file. The files SQLite makes beside it get its mode, so
-// that a private store stays private.
-func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
+// fileURI names a file for SQLite. The files SQLite makes beside it get its mode,
+// so that a private store stays private.
+func fileURI(path, vfs string) string {
 	// SQLite does not read a plus sign as a space.
 	query := "modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20")
 	if vfs != "" {
 		query += "&vfs=" + url.QueryEscape(vfs)
 	}
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query}
-	db, err := sqlite3.OpenFlags(uri.String(), flags|sqlite3.OPEN_URI)
+	return uri.String()
+}
+
+// openConn opens the file.
+func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
+	db, err := sqlite3.OpenFlags(fileURI(path, vfs), flags|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err
 	}

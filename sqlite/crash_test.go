@@ -38,6 +38,7 @@ const (
 // killPlan says what the process does and when it is killed.
 type killPlan struct {
 	Dir     string
+	Key     []byte
 	Life    int
 	Writers int
 	// Lines kills after so many acknowledgements, while more are on their way.
@@ -95,7 +96,7 @@ func crashHelper(env string) error {
 	if !plan.AfterOpen {
 		arm()
 	}
-	s, err := sqlite.Open(context.Background(), filepath.Join(plan.Dir, "store.db"), sqlite.WithVFS(sqlite.Config{}, "crash"))
+	s, err := sqlite.Open(context.Background(), filepath.Join(plan.Dir, "store.db"), sqlite.WithVFS(sqlite.Config{Key: plan.Key}, "crash"))
 	if err != nil {
 		return err
 	}
@@ -188,9 +189,10 @@ func TestKill(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			dir, book := t.TempDir(), newLedger()
+			book.key = someKey(i)
 			for life := range n {
 				plan := randomPlan(r)
-				plan.Dir, plan.Life = dir, 2*life
+				plan.Dir, plan.Key, plan.Life = dir, book.key, 2*life
 				ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 				before := len(book.acked)
 				book.begin(plan.Life, plan.Writers)

@@ -14,7 +14,7 @@ import (
 // whole and synced: whatever happens on the way, there is no store or a whole
 // one.
 func (s *Store) create(ctx context.Context) error {
-	made := &Store{path: s.path + ".new", cfg: s.cfg}
+	made := &Store{path: s.path + ".new", cfg: s.cfg, vfs: s.vfs}
 	if err := made.build(ctx); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
 	}
@@ -30,10 +30,8 @@ func (s *Store) create(ctx context.Context) error {
 
 // build makes an empty store of the newest version, and nothing beside it.
 func (s *Store) build(ctx context.Context) (err error) {
-	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
-		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := removeStore(s.path); err != nil {
+		return err
 	}
 	// SQLite would make the file readable to all.
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"lukechampine.com/adiantum"
+
 	"github.com/parley-run/parley"
 )
 
@@ -19,7 +21,7 @@ const applicationID = 0x5041524C
 // inspect looks at the file at path before SQLite does, so that what is not
 // ours stays untouched. It reports whether there is a store. What SQLite has in
 // its write-ahead log it cannot see; readVersion looks again.
-func inspect(path string) (found bool, err error) {
+func inspect(path string, key []byte) (found bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -37,12 +39,9 @@ func inspect(path string) (found bool, err error) {
 		}
 		return false, nil
 	}
-	header, err := readHeader(path)
+	header, err := readHeader(path, key)
 	if err != nil {
 		return false, err
-	}
-	if !bytes.HasPrefix(header, []byte("SQLite format 3\x00")) {
-		return false, invalid("%s is not a store of Parley; choose another path, or restore a backup if it once was one", path)
 	}
 	if len(header) < headerSize {
 		return false, errTruncated(path)
@@ -89,18 +88,63 @@ func checkVersion(path string, id int64, version int) error {
 
 const headerSize = 100
 
-func readHeader(path string) ([]byte, error) {
+// magic is how a SQLite file begins.
+var magic = []byte("SQLite format 3\x00")
+
+// readHeader reads the header of a store with this key, or, if it is nil, of one
+// that is not encrypted.
+func readHeader(path string, key []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	header := make([]byte, headerSize)
-	n, err := io.ReadFull(f, header)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+	page := make([]byte, pageBytes)
+	n, err := io.ReadFull(f, page)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
 	}
-	return header[:n], nil
+	plain := bytes.HasPrefix(page[:n], magic)
+	switch {
+	case key == nil && !plain:
+		return nil, invalid("%s is not a store of Parley, or it is encrypted and was opened without its key; "+
+			"choose another path, or restore a backup if it once was one", path)
+	case key == nil:
+		return page[:min(n, headerSize)], nil
+	case plain:
+		return nil, invalid("%s is not encrypted, but was opened with a key", path)
+	case n < pageBytes:
+		return nil, errTruncated(path)
+	}
+	if key, err = databaseKey(key); err != nil {
+		return nil, err
+	}
+	page = adiantum.New(key).Decrypt(page, make([]byte, tweakBytes))
+	if !bytes.HasPrefix(page, magic) {
+		return nil, invalid("the key does not fit the store %s, or the file is damaged", path)
+	}
+	return page[:headerSize], nil
+}
+
+// Encrypted reports whether there is a store at path that needs a key, as far as
+// its first bytes tell.
+func Encrypted(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	begin := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, begin); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, nil
+		}
+		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
+	return !bytes.Equal(begin, magic), nil
 }
 
 // checkLength compares the file with the number of pages its header tells.

@@ -116,8 +116,11 @@ func migrate(ctx context.Context, c *conn, from, to int) (err error) {
 			return err
 		}
 	}
-	if from == 0 && to > 0 {
-		if err := c.exec(`INSERT INTO meta (name, value) VALUES ('store_id', ?)`, rand.Text()); err != nil {
+	if to > 0 {
+		secret := make([]byte, KeyBytes)
+		_, _ = rand.Read(secret) // it never fails
+		if err := c.exec(`INSERT INTO meta (name, value) VALUES ('store_id', ?), ('secret', ?) ON CONFLICT (name) DO NOTHING`,
+			rand.Text(), secret); err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,7 @@ func cutLife(ctx context.Context, t *testing.T, r *rand.Rand, dir, next, synchro
 	disk.CutAfter(cutAfter)
 	writers := 1 + r.IntN(3)*r.IntN(4)
 	cfg := useVFS(t, disk)
+	cfg.Key = book.key
 	if synchronous != "" {
 		cfg = sqlite.WithSynchronous(cfg, synchronous)
 	}
@@ -85,6 +86,7 @@ func TestPowerCut(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			dir, book := t.TempDir(), newLedger()
+			book.key = someKey(i)
 			last := min(cutsPerStore, cuts-i*cutsPerStore) - 1
 			for cut := range last + 1 {
 				ctx, cancel := context.WithTimeout(t.Context(), testTimeout)

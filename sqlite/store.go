@@ -38,6 +38,9 @@ type Config struct {
 	// ReadOnly opens an existing store beside the process that writes it.
 	// Commit is refused.
 	ReadOnly bool
+	// Key is the key of an encrypted store, [KeyBytes] long. nil: the store is
+	// not encrypted. A store that does not exist is made accordingly.
+	Key []byte
 	// Readers is the number of reads that run at the same time; 0 means 4.
 	Readers int
 	// TellFunc is told what a person should know, such as where the copy is
@@ -52,6 +55,8 @@ type Config struct {
 type Store struct {
 	path    string
 	cfg     Config
+	vfs     string // what its files are opened through
+	forget  func() // lets go of vfs
 	lock    *fileLock
 	readers readers
 	writer  writer
@@ -81,30 +86,39 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	if cfg.TellFunc == nil {
 		cfg.TellFunc = func(string) {}
 	}
-	s := &Store{path: path, cfg: cfg}
+	s := &Store{path: path, cfg: cfg, vfs: cfg.vfs, forget: func() {}}
 	s.readers.init(s)
 	s.writer.init(s)
-
-	found, err := inspect(path)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.ReadOnly {
-		if !found {
-			return nil, notFound("there is no store at %s", path)
+	if cfg.Key != nil {
+		if s.vfs, s.forget, err = registerCipherVFS(cfg.vfs, cfg.Key); err != nil {
+			return nil, translate("open store", err)
 		}
-		if err := s.checkReadable(); err != nil {
-			return nil, err
-		}
-		return s, nil
 	}
-	if s.lock, err = takeLock(path + ".lock"); err != nil {
+	if err := s.open(ctx); err != nil {
+		s.forget()
 		return nil, err
-	}
-	if err := s.openWriter(ctx, found); err != nil {
-		return nil, errors.Join(translate("open store", err), s.lock.release())
 	}
 	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	found, err := inspect(s.path, s.cfg.Key)
+	if err != nil {
+		return err
+	}
+	if s.cfg.ReadOnly {
+		if !found {
+			return notFound("there is no store at %s", s.path)
+		}
+		return s.checkReadable()
+	}
+	if s.lock, err = takeLock(s.path + ".lock"); err != nil {
+		return err
+	}
+	if err := s.openWriter(ctx, found); err != nil {
+		return errors.Join(translate("open store", err), s.lock.release())
+	}
+	return nil
 }
 
 // checkReadable refuses a store that this Parley would have to upgrade.
@@ -158,10 +172,10 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	synchronous, vfs, unregister := s.cfg.synchronous, s.cfg.vfs, func() {}
+	synchronous, vfs, unregister := s.cfg.synchronous, s.vfs, func() {}
 	if synchronous == "" {
 		synchronous = "FULL"
-		vfs, unregister = registerWriterVFS(s.cfg.vfs)
+		vfs, unregister = registerWriterVFS(s.vfs)
 	}
 	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE)
 	if err != nil {
@@ -180,7 +194,7 @@ func (s *Store) connectWriter() (*conn, error) {
 }
 
 func (s *Store) connectReader() (*conn, error) {
-	c, err := openConn(s.path, s.cfg.vfs, sqlite3.OPEN_READONLY)
+	c, err := openConn(s.path, s.vfs, sqlite3.OPEN_READONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -196,15 +210,18 @@ func cacheSize(kib int) string { return fmt.Sprintf("cache_size = -%d", kib) }
 // called twice.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
-		// The write connection last: it moves the write-ahead log into the
-		// database.
-		s.writer.stop()
-		s.closeErr = errors.Join(
-			translate("close store", s.readers.close()),
-			translate("close store", s.writer.close()),
-			s.lock.release())
+		s.closeErr = errors.Join(translate("close store", s.closeFiles()), s.lock.release())
 	})
 	return s.closeErr
+}
+
+// closeFiles closes all but the lock. The write connection is the last: it moves
+// the write-ahead log into the database.
+func (s *Store) closeFiles() error {
+	s.writer.stop()
+	err := errors.Join(s.readers.close(), s.writer.close())
+	s.forget()
+	return err
 }
 
 // errClosed is what every method gives after Close.

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"hash/crc32"
 	"path/filepath"
 	"testing"
 
@@ -9,10 +10,14 @@ import (
 	"github.com/parley-run/parley/storetest"
 )
 
+// TestStore runs the suite. One store in three is encrypted, which no test can
+// tell.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.Harness{
-		Open: func(t testing.TB, dir string) parley.Store { return openStore(t, filepath.Join(dir, "parley.db")) },
+		Open: func(t testing.TB, dir string) parley.Store {
+			return openWith(t, filepath.Join(dir, "parley.db"), sqlite.Config{Key: someKey(int(crc32.ChecksumIEEE([]byte(dir))))})
+		},
 		Crash: func(t testing.TB, s parley.Store) {
 			if err := sqlite.Abandon(s.(*sqlite.Store)); err != nil {
 				t.Error(err)
@@ -24,7 +29,13 @@ func TestStore(t *testing.T) {
 // openStore opens a store and closes it with the test.
 func openStore(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	return openWith(t, path, sqlite.Config{})
+}
+
+// openWith opens a store with a configuration and closes it with the test.
+func openWith(t testing.TB, path string, cfg sqlite.Config) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

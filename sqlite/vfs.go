@@ -40,7 +40,7 @@ func wrapFile(f vfs.File, path string, flags vfs.OpenFlag, err error) (vfs.File,
 	case flags&vfs.OPEN_WAL != 0:
 		f = &walFile{File: f, path: path}
 	case flags&vfs.OPEN_MAIN_DB != 0:
-		f = &dbFile{File: f}
+		f = &dbFile{belowFile: belowFile{f}}
 	}
 	return f, flags, err
 }

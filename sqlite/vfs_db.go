@@ -1,18 +1,13 @@
 package sqlite
 
-import (
-	"encoding/binary"
-
-	"github.com/ncruces/go-sqlite3/util/vfsutil"
-	"github.com/ncruces/go-sqlite3/vfs"
-)
+import "encoding/binary"
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
 // its cells, beyond the reach of secure_delete; a redacted text could survive
 // there. So the gap of every page is cleared when the page is written.
 type dbFile struct {
-	vfs.File
+	belowFile
 	page [pageBytes]byte
 }
 
@@ -59,29 +54,3 @@ func pageGap(p []byte, off int64) (first, last int) {
 	}
 	return first, last
 }
-
-// What SQLite can ask of a database file besides.
-
-// Unwrap gives the file below.
-func (f *dbFile) Unwrap() vfs.File { return f.File }
-
-// SharedMemory gives the index of the write-ahead log.
-func (f *dbFile) SharedMemory() vfs.SharedMemory { return vfsutil.WrapSharedMemory(f.File) }
-
-// LockState says how the file is locked.
-func (f *dbFile) LockState() vfs.LockLevel { return vfsutil.WrapLockState(f.File) }
-
-// PersistWAL says whether the write-ahead log stays at the end.
-func (f *dbFile) PersistWAL() bool { return vfsutil.WrapPersistWAL(f.File) }
-
-// SetPersistWAL changes that.
-func (f *dbFile) SetPersistWAL(keep bool) { vfsutil.WrapSetPersistWAL(f.File, keep) }
-
-// SizeHint says how large the file will become.
-func (f *dbFile) SizeHint(size int64) error { return vfsutil.WrapSizeHint(f.File, size) }
-
-// HasMoved says whether the file has another name by now.
-func (f *dbFile) HasMoved() (bool, error) { return vfsutil.WrapHasMoved(f.File) }
-
-// BusyHandler is told how to wait.
-func (f *dbFile) BusyHandler(handler func() bool) { vfsutil.WrapBusyHandler(f.File, handler) }

@@ -49,7 +49,7 @@ var Table = []Layer{
 	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}, Planned: true},
 	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}, Planned: true},
 
-	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys"}},
+	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
 	{Path: "search", Holds: "the full-text index and its queries", Imports: []string{Root}, Planned: true},
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},

@@ -1,0 +1,158 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/sqlite"
+)
+
+// TestCopyUnderLoad copies a store that is being written, to another key or to
+// none: the copy has everything that was acknowledged before, and no half batch.
+func TestCopyUnderLoad(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][2][]byte{
+		"plain": {nil, nil}, "same key": {testKey, testKey}, "encrypt": {nil, testKey}, "decrypt": {testKey, nil},
+		"another key": {testKey, bytes.Repeat([]byte{9}, sqlite.KeyBytes)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "store.db")
+			s := openWith(t, path, sqlite.Config{Key: keys[0]})
+			book := newLedger()
+			if err := runLoad(t.Context(), s, 0, 4, 40, book.add); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan error)
+			started := make(chan struct{})
+			go func() {
+				var once sync.Once
+				done <- runLoad(ctx, s, 1, 4, 300, func(a ack) {
+					book.add(a)
+					once.Do(func() { close(started) })
+				})
+			}()
+			<-started
+			// As another process does.
+			r := openWith(t, path, sqlite.Config{Key: keys[0], ReadOnly: true})
+			var last, total int64
+			for i := range 3 {
+				to, copied := t.TempDir(), book.clone()
+				err := r.CopyTo(t.Context(), filepath.Join(to, "store.db"), keys[1], func(d, n int64) { last, total = d, n })
+				if err != nil {
+					t.Fatal(err)
+				}
+				if last != total || total == 0 {
+					t.Errorf("the last progress is %d of %d", last, total)
+				}
+				copied.key = keys[1]
+				if err := copied.audit(t.Context(), to, 2, sqlite.Config{}); err != nil {
+					t.Fatalf("copy %d: %v", i, err)
+				}
+			}
+			cancel()
+			if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCopyLeavesNothingBehindWhenItFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	fill(t, s, 20, 400)
+	to := filepath.Join(dir, "copy.db")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.CopyTo(ctx, to, testKey, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a cancelled context: %v", err)
+	}
+	if err := s.CopyTo(t.Context(), to, testKey[:3], nil); parley.CodeOf(err) != parley.CodeInvalid {
+		t.Errorf("with a bad key: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	if err := os.WriteFile(to, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CopyTo(t.Context(), to, nil, nil); parley.CodeOf(err) != parley.CodeUnavailable {
+		t.Errorf("onto a file: %v", err)
+	}
+	if data, err := os.ReadFile(to); err != nil || string(data) != "mine" {
+		t.Errorf("the file that was there is %q, %v", data, err)
+	}
+}
+
+// TestCopyHasNothingRedacted copies a store whose pages, and whose write-ahead
+// log, still have room for what was taken away.
+func TestCopyHasNothingRedacted(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	texts := fill(t, s, 30, 1500)
+	release := sqlite.HoldReader(t.Context(), s) // so that the log cannot be emptied
+	defer release()
+	ids := slices.Sorted(maps.Keys(texts))
+	for _, id := range ids[:15] {
+		c := parley.SessionChange{Session: id}
+		for seq := range texts[id] {
+			c.Redact = append(c.Redact, uint64(seq)+1)
+		}
+		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{c}})
+	}
+	dir := t.TempDir()
+	if err := s.CopyTo(t.Context(), filepath.Join(dir, "copy.db"), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		names, _ := filesWith(t, dir, texts[id][0])
+		if gone := slices.Contains(ids[:15], id); gone == (len(names) > 0) {
+			t.Errorf("%q, redacted %v, is in %v", texts[id][0], gone, names)
+		}
+	}
+}
+
+func TestReplaceBy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, next := filepath.Join(dir, "parley.db"), filepath.Join(dir, "parley.db.next")
+	s := openStore(t, path)
+	commit(t, s, said("cli:a", "hello"))
+	if err := s.CopyTo(t.Context(), next, testKey, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := openWith(t, path, sqlite.Config{ReadOnly: true})
+	if _, err := r.Session(t.Context(), parley.SeeAll(), "cli:a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReplaceBy(next); parley.CodeOf(err) != parley.CodeUnavailable {
+		t.Fatalf("while somebody reads: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	if err := s.ReplaceBy(next); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReplaceBy(next); parley.CodeOf(err) != parley.CodeUnavailable {
+		t.Errorf("a second time: %v", err)
+	}
+	s = openWith(t, path, sqlite.Config{Key: testKey})
+	if got, err := s.Session(t.Context(), parley.SeeAll(), "cli:a"); err != nil || got.Preview != "hello" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
