@@ -10,13 +10,16 @@ import (
 // unknown outcome.
 //
 // A store first looks for inputs it already has, then checks what the batch
-// expects, then applies sessions, keys, aliases, users and identities, each in
+// expects, then applies blobs, makes sure that those which the batch's media name
+// are there, and applies sessions, keys, aliases, users and identities, each in
 // the order given.
 type Batch struct {
 	// At is the instant of the change; rows and events carry it. Required.
 	At time.Time
 	// Expect is what must hold for the batch to be applied.
 	Expect []Expectation
+	// Blobs are registered or removed.
+	Blobs []BlobChange
 	// Sessions are created, changed or deleted. Each session once.
 	Sessions []SessionChange
 	// Keys are pointed at sessions.
@@ -114,6 +117,10 @@ type TurnChange struct {
 // CallChange writes a call to the journal: started first, then finished with a
 // result, or unknown. A call that was finished is not changed any more:
 // [CodeConflict].
+//
+// A result is the runner's own and refers to no blob: media in it are kept by the
+// message that shows it to the model, which is written before the blob has been
+// unused for too long.
 type CallChange struct {
 	Turn   TurnID
 	ID     CallID

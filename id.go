@@ -24,6 +24,8 @@ type (
 	DeliveryID string
 	// NoticeID names a notice within its session.
 	NoticeID string
+	// BlobHandle names a piece of media by its content.
+	BlobHandle string
 	// Key is the canonical name of a scope, sk_v1_<sha256>.
 	Key string
 	// Alias is another name for a key. It may hold what platforms put into
@@ -80,3 +82,6 @@ func (k Key) Validate() error {
 
 // Validate reports whether a can be an alias.
 func (a Alias) Validate() error { return checkText("alias", string(a), 1, MaxAliasBytes) }
+
+// Validate reports whether h can name a blob.
+func (h BlobHandle) Validate() error { return checkID("media handle", string(h)) }

@@ -4,7 +4,7 @@ package parley
 // another's; what is larger is refused with [CodeTooLarge] and nothing is
 // written.
 const (
-	MaxIDBytes       = 256     // ids of sessions, turns, calls, users, identities, inputs, deliveries, notices
+	MaxIDBytes       = 256     // ids of sessions, turns, calls, users, identities, inputs, deliveries, notices, blobs
 	MaxKeyBytes      = 256     // keys
 	MaxAliasBytes    = 1024    // aliases and origins, which hold chat ids of platforms
 	MaxNameBytes     = 1024    // titles, display names, tool and model names

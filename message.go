@@ -51,7 +51,9 @@ const (
 	PartToolResult PartKind = "tool_result"
 )
 
-// Media refers to a blob by its handle; bytes are never inline.
+// Media refers to a [Blob] by its handle; bytes are never inline. A handle that
+// the store does not have, and that the batch does not register, is
+// [CodeNotFound].
 type Media struct {
 	Handle string `json:"handle"`
 	Type   string `json:"media_type"`
@@ -209,7 +211,7 @@ func (p *Part) validate() error {
 }
 
 func (m *Media) validate() error {
-	if err := checkID("media handle", m.Handle); err != nil {
+	if err := BlobHandle(m.Handle).Validate(); err != nil {
 		return err
 	}
 	if err := checkText("media type", m.Type, 1, MaxIDBytes); err != nil {

@@ -26,6 +26,7 @@ type Store interface {
 	LogReader
 	WorkReader
 	PeopleReader
+	BlobReader
 
 	// Close waits for commits under way and frees what the store holds. It may
 	// be called twice.

@@ -49,6 +49,11 @@ func (b *Batch) Validate() error {
 }
 
 func (b *Batch) validateRows() error {
+	for i := range b.Blobs {
+		if err := b.Blobs[i].validate(); err != nil {
+			return err
+		}
+	}
 	for _, k := range b.Keys {
 		if err := k.Key.Validate(); err != nil {
 			return err

@@ -28,6 +28,10 @@ func full() parley.Batch {
 			parley.DeliveryIs{Delivery: "d1"},
 			parley.IdentityIs{Identity: "telegram:7"},
 		},
+		Blobs: []parley.BlobChange{
+			{Handle: "blob_a", Type: "image/png", Size: 1},
+			{Handle: "blob_b", Remove: true, UnusedBefore: at},
+		},
 		Sessions: []parley.SessionChange{{
 			Session: "cli:work",
 			Create: &parley.NewSession{
@@ -137,6 +141,8 @@ func TestValidateAcceptsWhatIsOptional(t *testing.T) {
 
 // idFields are all places of a batch for an id.
 var idFields = map[string]func(*parley.Batch, string){
+	"blob":                 func(b *parley.Batch, s string) { b.Blobs[0].Handle = parley.BlobHandle(s) },
+	"blob to be removed":   func(b *parley.Batch, s string) { b.Blobs[1].Handle = parley.BlobHandle(s) },
 	"session":              func(b *parley.Batch, s string) { b.Sessions[0].Session = parley.SessionID(s) },
 	"key of a new session": func(b *parley.Batch, s string) { b.Sessions[0].Create.Key = parley.Key(s) },
 	"parent of a fork":     func(b *parley.Batch, s string) { b.Sessions[0].Create.Fork.Session = parley.SessionID(s) },
@@ -230,6 +236,7 @@ var nameFields = map[string]func(*parley.Batch, string){
 		b.Keys[0].Scope.Values = map[parley.Dimension]string{parley.DimensionChat: s}
 	},
 	"alias":          func(b *parley.Batch, s string) { b.Aliases[0].Alias = parley.Alias(s) },
+	"blob type":      func(b *parley.Batch, s string) { b.Blobs[0].Type = s },
 	"user name":      func(b *parley.Batch, s string) { b.Users[0].User.Name = s },
 	"identity name":  func(b *parley.Batch, s string) { b.Identities[0].Identity.Name = s },
 	"expected alias": func(b *parley.Batch, s string) { b.Expect[0] = parley.AliasIs{Alias: parley.Alias(s)} },
@@ -245,7 +252,7 @@ var nameFields = map[string]func(*parley.Batch, string){
 var requiredNames = map[string]bool{
 	"agent": true, "source kind": true, "metadata name": true, "patched metadata": true, "changed origin": true, "changed input": true,
 	"call's tool": true, "approval's tool": true, "target channel": true, "target chat": true, "notice kind": true,
-	"scope dimension": true, "scope value's name": true, "alias": true, "expected alias": true, "expected input": true, "expected origin": true,
+	"scope dimension": true, "scope value's name": true, "alias": true, "blob type": true, "expected alias": true, "expected input": true, "expected origin": true,
 }
 
 func TestValidateRefusesBadNames(t *testing.T) {
@@ -292,6 +299,8 @@ func TestValidateRefuses(t *testing.T) {
 		code parley.Code
 		edit func(*parley.Batch)
 	}{
+		{"blob without bytes", invalid, func(b *parley.Batch) { b.Blobs[0].Size = 0 }},
+		{"blob of negative size", invalid, func(b *parley.Batch) { b.Blobs[0].Size = -1 }},
 		{"no time", invalid, func(b *parley.Batch) { b.At = time.Time{} }},
 		{"an empty expectation", invalid, func(b *parley.Batch) { b.Expect[3] = nil }},
 		{"an unknown expected status", invalid, func(b *parley.Batch) { b.Expect[0] = parley.StatusIn{Session: "a:b", Any: []parley.Status{"asleep"}} }},
@@ -405,6 +414,7 @@ func TestValidateRefusesFarTimes(t *testing.T) {
 		"notice":           func(b *parley.Batch, at time.Time) { b.Sessions[0].Notices[0].Add.CreatedAt = at },
 		"user":             func(b *parley.Batch, at time.Time) { b.Users[0].User.CreatedAt = at },
 		"identity":         func(b *parley.Batch, at time.Time) { b.Identities[0].Identity.CreatedAt = at },
+		"blob":             func(b *parley.Batch, at time.Time) { b.Blobs[1].UnusedBefore = at },
 	}
 	for name, set := range times {
 		t.Run(name, func(t *testing.T) {

@@ -10,11 +10,12 @@ import (
 // tx is one batch inside a transaction.
 type tx struct {
 	c      *conn
-	pos    uint64  // of the last event
-	wrote  bool    // there is something to commit
-	scrub  bool    // bodies were taken away
-	forget bool    // what is known of other sessions may be wrong now
-	unused []int64 // numbers of keys that may have lost their last session
+	pos    uint64                      // of the last event
+	wrote  bool                        // there is something to commit
+	scrub  bool                        // bodies were taken away
+	forget bool                        // what is known of other sessions may be wrong now
+	unused []int64                     // numbers of keys that may have lost their last session
+	blobs  map[parley.BlobHandle]int64 // numbers of those that the batch's media name
 	heads  []*head
 	known  knownHeads
 	result *parley.Result
@@ -68,6 +69,12 @@ func (p *prepared) apply(t *tx) error {
 		}
 	}
 	t.wrote = true
+	if err := t.applyBlobs(p.At, p.Blobs); err != nil {
+		return err
+	}
+	if err := t.findBlobs(p.blobs); err != nil {
+		return err
+	}
 	before := t.pos
 	t.result.Sessions = make([]parley.SessionResult, len(p.changes))
 	for i := range p.changes {

@@ -44,8 +44,13 @@ func (t *tx) appendEvent(h *head, tally *parley.Tally, at time.Time, turn parley
 	h.lastSeq++
 	t.pos++
 	tally.Add(h.lastSeq, at, e.body)
-	return t.c.exec(`INSERT INTO events (id, pos, type, turn, at, identity, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		eventID(h.nr, h.lastSeq), t.pos, e.body.EventType(), orNull(turn), at, orNull(by), e.json)
+	id := eventID(h.nr, h.lastSeq)
+	err := t.c.exec(`INSERT INTO events (id, pos, type, turn, at, identity, body) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		id, t.pos, e.body.EventType(), orNull(turn), at, orNull(by), e.json)
+	if err != nil || len(e.blobs) == 0 {
+		return err
+	}
+	return t.refer(id, e.blobs)
 }
 
 // markShown notes on inputs which message has their content, so that a

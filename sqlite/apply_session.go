@@ -38,12 +38,12 @@ func (t *tx) applySession(at time.Time, c *change, result *parley.SessionResult)
 		return err
 	}
 	for _, seq := range c.Redact {
-		if err := t.redact(h, seq); err != nil {
+		if err := t.redact(at, h, seq); err != nil {
 			return err
 		}
 	}
 	if c.Delete {
-		return t.delete(h)
+		return t.delete(at, h)
 	}
 	return nil
 }

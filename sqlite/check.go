@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -33,6 +34,11 @@ var orphans = []struct{ kind, sql string }{
 		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = a.session AND t.id = a.turn)`},
 	{"a delivery of a missing session", `SELECT id FROM outbox WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a notice of a missing session", `SELECT id FROM notices WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a reference to a missing blob", `SELECT event >> 32 || ' ' || (event & 0xFFFFFFFF) FROM blob_refs WHERE blob NOT IN (SELECT nr FROM blobs)`},
+	{"a reference of a missing or redacted event", `SELECT b.handle FROM blob_refs r JOIN blobs b ON b.nr = r.blob
+		LEFT JOIN events e ON e.id = r.event WHERE e.body IS NULL OR e.body = '` + string(parley.TombstoneData) + `'`},
+	{"a blob that is said to be used by nothing", `SELECT handle FROM blobs WHERE unused_since IS NULL AND nr NOT IN (SELECT blob FROM blob_refs)`},
+	{"a blob that is said to be unused", `SELECT handle FROM blobs WHERE unused_since IS NOT NULL AND nr IN (SELECT blob FROM blob_refs)`},
 	{"an identity of a missing user", `SELECT id FROM identities WHERE user IS NOT NULL AND user NOT IN (SELECT id FROM users)`},
 }
 
@@ -80,13 +86,13 @@ func checkLastSeqs(c *conn, report func(parley.Problem)) error {
 }
 
 // Rebuild computes anew what a session's events determine: its counters, last
-// seq, preview, activity and participants; and how many of its inputs are
-// queued.
+// seq, preview, activity and participants, and which blobs they refer to; and
+// how many of its inputs are queued.
 func (s *Store) Rebuild(ctx context.Context, id parley.SessionID) error {
-	return s.writer.submit(ctx, &request{apply: func(t *tx) error { return t.rebuild(id) }})
+	return s.writer.submit(ctx, &request{apply: func(t *tx) error { return t.rebuild(time.Now(), id) }})
 }
 
-func (t *tx) rebuild(id parley.SessionID) error {
+func (t *tx) rebuild(at time.Time, id parley.SessionID) error {
 	h, err := t.head(id)
 	if err != nil {
 		return err
@@ -95,6 +101,9 @@ func (t *tx) rebuild(id parley.SessionID) error {
 	var tally parley.Tally
 	h.lastSeq = h.parentSeq
 	first, last := restOfLog(h.nr, 0)
+	if err := t.dropRefs(at, first, last); err != nil {
+		return err
+	}
 	err = t.c.each(func(r row) error {
 		e := readEvent(r, id)
 		body, err := e.Decode()
@@ -103,7 +112,7 @@ func (t *tx) rebuild(id parley.SessionID) error {
 		}
 		tally.Add(e.Seq, e.At, body)
 		h.lastSeq = e.Seq
-		return nil
+		return t.rebuildRefs(eventID(h.nr, e.Seq), body)
 	}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ? ORDER BY id`, first, last)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ const hashBytes = 16
 type prepared struct {
 	*parley.Batch
 	changes []change
+	blobs   []parley.BlobHandle // that media name
 	size    int
 }
 
@@ -42,8 +43,9 @@ type change struct {
 
 // encoded is an event body as it is stored.
 type encoded struct {
-	body parley.EventBody
-	json string
+	body  parley.EventBody
+	json  string
+	blobs []parley.BlobHandle
 }
 
 // admission is an input as it is stored.
@@ -67,6 +69,7 @@ func prepare(b *parley.Batch) (*prepared, error) {
 				return nil, err
 			}
 			p.size += len(c.inputs[j].json)
+			p.blobs = append(p.blobs, c.inputs[j].blobs...)
 		}
 		if n := len(c.Events); n > 0 {
 			c.events = make([]encoded, n)
@@ -76,6 +79,7 @@ func prepare(b *parley.Batch) (*prepared, error) {
 				return nil, err
 			}
 			p.size += len(c.events[j].json)
+			p.blobs = append(p.blobs, c.events[j].blobs...)
 		}
 		p.size += rowBytes(c.SessionChange)
 		p.changes[i] = c
@@ -115,7 +119,7 @@ func (e *encoded) prepare(body parley.EventBody) error {
 	if err != nil {
 		return err
 	}
-	e.body, e.json = body, string(data)
+	e.body, e.json, e.blobs = body, string(data), parley.BlobsIn(body)
 	return nil
 }
 

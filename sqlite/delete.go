@@ -2,12 +2,13 @@ package sqlite
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parley-run/parley"
 )
 
 // delete removes a session and all that belongs to it alone.
-func (t *tx) delete(h *head) error {
+func (t *tx) delete(at time.Time, h *head) error {
 	t.scrub, t.forget = true, true
 	t.heads = slices.DeleteFunc(t.heads, func(other *head) bool { return other == h })
 	if err := t.forgetInputs(h); err != nil {
@@ -31,7 +32,7 @@ func (t *tx) delete(h *head) error {
 		return err
 	}
 	for _, log := range append(shared, h.nr) {
-		if err := t.dropLog(log); err != nil {
+		if err := t.dropLog(at, log); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (t *tx) leaveKeys(h *head) error {
 
 // dropLog removes the events of a log whose session is gone, but for those that
 // a fork still shows.
-func (t *tx) dropLog(log int64) error {
+func (t *tx) dropLog(at time.Time, log int64) error {
 	if used, err := t.c.exists(`SELECT 1 FROM sessions WHERE nr = ?`, log); err != nil || used {
 		return err
 	}
@@ -109,6 +110,9 @@ func (t *tx) dropLog(log int64) error {
 	}
 	first, last := restOfLog(log, shown+1)
 	if err := t.c.exec(`DELETE FROM redacted_inputs WHERE event BETWEEN ? AND ?`, first, last); err != nil {
+		return err
+	}
+	if err := t.dropRefs(at, first, last); err != nil {
 		return err
 	}
 	return t.c.exec(`DELETE FROM events WHERE id BETWEEN ? AND ?`, first, last)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -16,7 +17,7 @@ type place struct {
 // with the inputs it shows, an input with the message that shows it, and each
 // with the deliveries, journalled results, previews and titles made from it.
 // What else the message of an input showed stays where it was said.
-func (t *tx) redact(h *head, seq uint64) error {
+func (t *tx) redact(at time.Time, h *head, seq uint64) error {
 	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
 	if err != nil {
 		return err
@@ -26,13 +27,13 @@ func (t *tx) redact(h *head, seq uint64) error {
 		return notFound("session %q has no event %d", h.id, seq)
 	}
 	t.scrub = true
-	copies, err := t.redactEvent(h, place{log: logOf(id), seq: seq})
+	copies, err := t.redactEvent(at, h, place{log: logOf(id), seq: seq})
 	for _, p := range copies {
 		if err != nil {
 			break
 		}
 		// A copy may have gone with the session that had it.
-		if _, err = t.redactEvent(h, p); errors.Is(err, parley.ErrNotFound) {
+		if _, err = t.redactEvent(at, h, p); errors.Is(err, parley.ErrNotFound) {
 			err = nil
 		}
 	}
@@ -40,7 +41,7 @@ func (t *tx) redact(h *head, seq uint64) error {
 }
 
 // redactEvent takes away one body and gives the places of its copies.
-func (t *tx) redactEvent(h *head, p place) (copies []place, err error) {
+func (t *tx) redactEvent(at time.Time, h *head, p place) (copies []place, err error) {
 	var event parley.Event
 	found, err := t.c.one(func(r row) {
 		event = parley.Event{Type: parley.EventType(r.text(0)), Turn: parley.TurnID(r.text(1)), Data: []byte(r.text(2))}
@@ -61,6 +62,11 @@ func (t *tx) redactEvent(h *head, p place) (copies []place, err error) {
 	}
 	if err := t.c.exec(`UPDATE events SET body = ? WHERE id = ?`, string(parley.TombstoneData), eventID(p.log, p.seq)); err != nil {
 		return nil, err
+	}
+	if len(parley.BlobsIn(body)) > 0 {
+		if err := t.dropRefs(at, eventID(p.log, p.seq), eventID(p.log, p.seq)); err != nil {
+			return nil, err
+		}
 	}
 	switch b := body.(type) {
 	case *parley.Admitted:

@@ -78,6 +78,7 @@ var badInputTests = []test{
 				turns:      []parley.TurnID{"t1"},
 				users:      []parley.UserID{parley.UserID(text)},
 				identities: []parley.IdentityID{parley.IdentityID("telegram:" + text)},
+				blobs:      []parley.BlobHandle{parley.BlobHandle(text)},
 			}
 			for _, q := range questions(u, all) {
 				switch a := q.of(f.Context(), f.store); a.Code {

@@ -135,5 +135,9 @@ var badBatches = []badBatch{
 	simple("input that waits for ever", admitted(func(in *parley.Input) { in.NotBefore = farFuture })),
 	simple("turn that is parked for ever", turned(parley.TurnChange{ParkedUntil: &farFuture})),
 	simple("delivery that waits for ever", delivered(func(d *parley.Delivery) { d.NextAttempt = farFuture })),
+	simple("blob without a byte", parley.Batch{Blobs: []parley.BlobChange{{Handle: voice, Type: "image/png"}}}),
+	simple("blob that is removed at the end of time", parley.Batch{
+		Blobs: []parley.BlobChange{{Handle: photo, Remove: true, UnusedBefore: farFuture}},
+	}),
 	simple("user without a role", parley.Batch{Users: []parley.UserChange{{User: parley.User{ID: "new"}}}}),
 }

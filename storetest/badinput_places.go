@@ -122,6 +122,14 @@ var namePlaces = []namePlace{
 	{"alias", false, true, func(s string) parley.Batch {
 		return parley.Batch{Aliases: []parley.AliasChange{{Alias: parley.Alias(s), Key: theme}}}
 	}},
+	{"blob", true, true, func(s string) parley.Batch { return parley.Batch{Blobs: register(parley.BlobHandle(s))} }},
+	{"removed blob", true, true, func(s string) parley.Batch {
+		return parley.Batch{Blobs: []parley.BlobChange{{Handle: parley.BlobHandle(s), Remove: true}}}
+	}},
+	{"blob type", false, true, func(s string) parley.Batch {
+		return parley.Batch{Blobs: []parley.BlobChange{{Handle: voice, Type: s, Size: 1}}}
+	}},
+	{"media handle", true, true, func(s string) parley.Batch { return parts(mediaPart(parley.BlobHandle(s))) }},
 	{"user id", true, true, func(s string) parley.Batch {
 		return parley.Batch{Users: []parley.UserChange{{User: person(parley.UserID(s))}}}
 	}},

@@ -37,7 +37,7 @@ var eventTests = []test{
 			Sender: &parley.Sender{ID: "7", AltID: "+41", Name: "Anna", Bot: true},
 			Parts: []parley.Part{
 				{Kind: parley.PartReasoning, Text: "hm <b>&amp;</b>"},
-				{Kind: parley.PartMedia, Media: &parley.Media{Handle: "h", Type: "image/png", Name: "a.png", Size: 7}},
+				{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(photo), Type: "image/png", Name: "a.png", Size: 7}},
 				{Kind: parley.PartToolCall, Call: &parley.ToolCall{ID: "c1", Name: "shell", Arguments: []byte(`{"n":1.50}`)}},
 				{Kind: parley.PartToolResult, Result: &parley.ToolResult{CallID: "c1", Text: "ok", IsError: true, Unknown: true}},
 			},
@@ -46,7 +46,9 @@ var eventTests = []test{
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.change(newSession(home, parley.Draft{Turn: "t1", Identity: anna, At: at, Body: body}))
+		f.commit(parley.Batch{Blobs: register(photo), Sessions: []parley.SessionChange{
+			newSession(home, parley.Draft{Turn: "t1", Identity: anna, At: at, Body: body}),
+		}})
 		e := f.events(home)[0]
 		f.equal("event", parley.Event{
 			Session: home, Seq: 1, Pos: e.Pos, Type: parley.EventMessage, Turn: "t1", At: at, Identity: anna, Data: data,

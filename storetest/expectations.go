@@ -165,6 +165,7 @@ func expectedWorld(f *fixture) {
 	}}
 	c.Deliveries = []parley.DeliveryChange{delivery("d1", 0, "hello")}
 	f.commit(parley.Batch{
+		Blobs:    register(photo),
 		Sessions: []parley.SessionChange{c, newSession(away)},
 		Keys:     []parley.KeyChange{{Key: theme, Session: home}},
 		Aliases:  []parley.AliasChange{{Alias: "a b", Key: theme}},

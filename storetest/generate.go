@@ -25,12 +25,14 @@ var (
 	aliasNames  = []parley.Alias{"agent:a:main", "telegram/1/-100 7", "a%", "a_", `"q"`, "日本"}
 	userIDs     = []parley.UserID{"anna", "Anna", "ben"}
 	identityIDs = []parley.IdentityID{"telegram:7", "web:anna", "discord:9", "cli:local", "telegram:77"}
+	blobHandles = []parley.BlobHandle{"blob_0a", "blob_0b", "Blob_0a", "blob_%", "blob_é"}
 	origins     = []string{"telegram/main/7", "web:anna/cli:work", "cli:local/sk_v1_0a"}
 
 	// These are asked for and never stored.
 	nobody      = parley.SessionID("cli:nobody")
 	strangeTurn = parley.TurnID("t0")
 	strangeRef  = parley.InputRef{Origin: "nowhere", ID: "0"}
+	strangeBlob = parley.BlobHandle("blob_00")
 )
 
 // startOfTime is when each sequence begins; none lasts longer than oneSequence.
@@ -102,6 +104,7 @@ func (g *generator) batch() parley.Batch {
 		}
 	}
 	g.ahead = g.oracle.clone()
+	g.blobs(&b)
 	if !g.chance(8) {
 		for _, i := range g.Perm(len(sessionIDs))[:either(g, 1, 1, 1, 1, 2, 3)] {
 			b.Sessions = append(b.Sessions, g.session(sessionIDs[i]))

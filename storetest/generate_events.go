@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/parley-run/parley"
@@ -87,9 +89,14 @@ func (g *generator) sender() parley.Sender {
 	}
 }
 
+// media refers to a blob that is there; a slip gives one that is not.
 func (g *generator) media() *parley.Media {
+	handle := strangeBlob
+	if there := slices.Sorted(maps.Keys(g.ahead.blobs)); len(there) > 0 && !g.slip() {
+		handle = pick(g, there)
+	}
 	return &parley.Media{
-		Handle: g.fresh("blob-"), Type: "image/png", Name: either(g, "", "a b.png"), Size: int64(g.IntN(1000)),
+		Handle: string(handle), Type: "image/png", Name: either(g, "", "a b.png"), Size: int64(g.IntN(1000)),
 	}
 }
 
@@ -111,16 +118,17 @@ func (g *generator) textPart() parley.Part {
 }
 
 func (g *generator) otherPart() parley.Part {
-	switch g.IntN(3) {
-	case 0:
+	hasBlobs := len(g.ahead.blobs) > 0
+	switch n := g.IntN(3); {
+	case n == 0 && hasBlobs:
 		return parley.Part{Kind: parley.PartMedia, Media: g.media()}
-	case 1:
+	case n == 1:
 		return parley.Part{Kind: parley.PartToolCall, Call: &parley.ToolCall{
 			ID: pick(g, callIDs), Name: "shell", Arguments: []byte(`{"line":"ls <x>"}`),
 		}}
 	}
 	result := &parley.ToolResult{CallID: pick(g, callIDs), Text: g.text(), IsError: g.chance(20), Unknown: g.chance(20)}
-	if g.chance(30) {
+	if hasBlobs && g.chance(30) {
 		result.Media = g.media()
 	}
 	return parley.Part{Kind: parley.PartToolResult, Result: result}

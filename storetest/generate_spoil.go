@@ -20,6 +20,7 @@ func (g *generator) spoil(b *parley.Batch) {
 		func() {
 			b.Identities = append(b.Identities, parley.IdentityChange{Identity: parley.Identity{ID: "nobody"}})
 		},
+		func() { b.Blobs = append(b.Blobs, parley.BlobChange{Handle: "a/b", Type: "image/png", Size: 1}) },
 		func() { b.Sessions = append(b.Sessions, parley.SessionChange{Session: "cli:\x00"}) },
 		func() {
 			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.Draft{

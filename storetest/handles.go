@@ -49,6 +49,26 @@ var handleTests = []test{
 		_, err = f.store.Session(f.Context(), all, away)
 		f.code("Session of what was committed after Close", parley.CodeNotFound, err)
 	}},
+	{"an epoch is the store's own and stays", func(f *fixture) {
+		epoch := func(s parley.Store) string {
+			got, err := s.Epoch(f.Context())
+			f.code("Epoch", "", err)
+			return got
+		}
+		first := epoch(f.store)
+		if first == "" {
+			f.Error("the epoch is empty")
+		}
+		f.change(newSession(home))
+		f.equal("epoch after a commit", first, epoch(f.store))
+		f.reopen()
+		f.equal("epoch after a reopen", first, epoch(f.store))
+		f.crash()
+		f.equal("epoch after a crash", first, epoch(f.store))
+		if other := newFixture(f.T, f.h); epoch(other.store) == first {
+			f.Errorf("two stores have the epoch %q", first)
+		}
+	}},
 	{"Close may be called twice, also at once", func(f *fixture) {
 		var wg sync.WaitGroup
 		errs := make([]error, 8)

@@ -15,14 +15,14 @@ var inputTests = []test{
 			Ref:  parley.InputRef{Origin: "telegram/main/-100 7", ID: "42"},
 			Kind: parley.InputCommand, Mentioned: true, ReplyTo: "41", MessageID: "42",
 			Parts: []parley.Part{
-				parley.TextPart("/status <x>"), {Kind: parley.PartMedia, Media: &parley.Media{Handle: "h", Type: "image/png"}},
+				parley.TextPart("/status <x>"), {Kind: parley.PartMedia, Media: &parley.Media{Handle: string(photo), Type: "image/png"}},
 			},
 			Sender:    parley.Sender{ID: "7", AltID: "+41", Name: "Anna", Bot: true},
 			Principal: parley.Principal{Identity: anna, User: "anna", Role: parley.RoleOwner, Via: "channel"},
 			Busy:      parley.BusySteer, State: parley.InputCarriedOut, Decision: "at once",
 			NotBefore: startOfTime.Add(time.Hour), Turn: "t1",
 		}
-		f.change(newSession(home, says(2)...))
+		f.commit(parley.Batch{Blobs: register(photo), Sessions: []parley.SessionChange{newSession(home, says(2)...)}})
 		f.change(admit(home, in))
 		want := in
 		want.Session, want.Seq, want.At = home, 3, f.now

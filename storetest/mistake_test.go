@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -16,6 +17,15 @@ type liar struct {
 	blind   bool                  // lists do not look at the visibility
 	forgets bool                  // the last event of a page
 	retypes bool                  // codes of refusals
+
+	showsBlobs bool // whoever asks
+}
+
+func (l *liar) Blob(ctx context.Context, v parley.Visibility, blob parley.BlobHandle) (parley.Blob, error) {
+	if l.showsBlobs {
+		v = parley.SeeAll()
+	}
+	return l.handle.Blob(ctx, v, blob)
 }
 
 func (l *liar) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
@@ -90,7 +100,11 @@ func TestMistakesAreFound(t *testing.T) {
 				c.Create = &plain
 			}
 		})},
-		"expectations are ignored":   {batch: func(b *parley.Batch) { b.Expect = nil }},
+		"expectations are ignored": {batch: func(b *parley.Batch) { b.Expect = nil }},
+		"blobs are not removed": {batch: func(b *parley.Batch) {
+			b.Blobs = slices.DeleteFunc(slices.Clone(b.Blobs), func(c parley.BlobChange) bool { return c.Remove })
+		}},
+		"blobs are for everyone":     {showsBlobs: true},
 		"scopes are lost":            {batch: func(b *parley.Batch) { b.Keys = nil }},
 		"clashes are not reported":   {result: func(r *parley.Result) { r.Clashes = nil }},
 		"the fence is not reported":  {result: func(r *parley.Result) { r.Sessions = nil }},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"time"
@@ -26,6 +27,8 @@ type oracle struct {
 	deliveries []parley.Delivery // in the order they came
 	users      map[parley.UserID]parley.User
 	identities map[parley.IdentityID]parley.Identity
+	blobs      map[parley.BlobHandle]parley.Blob
+	epoch      string
 
 	// orphaned are the keys that a deletion of the running batch may have made
 	// superfluous.
@@ -71,6 +74,8 @@ func newOracle() *oracle {
 		aliases:    map[parley.Alias]parley.Key{},
 		users:      map[parley.UserID]parley.User{},
 		identities: map[parley.IdentityID]parley.Identity{},
+		blobs:      map[parley.BlobHandle]parley.Blob{},
+		epoch:      rand.Text(),
 	}
 }
 
@@ -90,6 +95,7 @@ func (o *oracle) clone() *oracle {
 	c.deliveries = slices.Clone(o.deliveries)
 	c.users = maps.Clone(o.users)
 	c.identities = maps.Clone(o.identities)
+	c.blobs = maps.Clone(o.blobs)
 	c.orphaned = nil
 	return &c
 }
@@ -177,6 +183,9 @@ func (o *oracle) duplicate(b *parley.Batch) (*parley.Input, error) {
 func (o *oracle) apply(b *parley.Batch) (parley.Result, error) {
 	var res parley.Result
 	before := len(o.events)
+	if err := o.changeBlobs(b); err != nil {
+		return res, err
+	}
 	for i := range b.Sessions {
 		r, err := o.changeSession(b.At, &b.Sessions[i])
 		if err != nil {
@@ -207,6 +216,7 @@ func (o *oracle) apply(b *parley.Batch) (parley.Result, error) {
 		}
 	}
 	o.dropOrphanedKeys()
+	o.settleBlobs(b.At)
 	if len(o.events) > before {
 		res.Pos = uint64(len(o.events))
 	}

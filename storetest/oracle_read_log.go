@@ -53,6 +53,5 @@ func (o *oracle) Log(
 	return events, next, nil
 }
 
-// Epoch implements [parley.Store]. An oracle has one life, and no store has the
-// same name for its own.
-func (o *oracle) Epoch(context.Context) (string, error) { return "oracle", nil }
+// Epoch implements [parley.Store]. An oracle has one life.
+func (o *oracle) Epoch(context.Context) (string, error) { return o.epoch, nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -170,4 +171,18 @@ func (h *handle) Identity(ctx context.Context, id parley.IdentityID) (parley.Ide
 
 func (h *handle) Identities(ctx context.Context, user parley.UserID) ([]parley.Identity, error) {
 	return use(ctx, h, func(o *oracle) ([]parley.Identity, error) { return o.Identities(ctx, user) })
+}
+
+func (h *handle) Blob(ctx context.Context, v parley.Visibility, blob parley.BlobHandle) (parley.Blob, error) {
+	return use(ctx, h, func(o *oracle) (parley.Blob, error) { return o.Blob(ctx, v, blob) })
+}
+
+func (h *handle) Blobs(ctx context.Context, after parley.BlobHandle, limit int) ([]parley.Blob, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Blob, error) { return o.Blobs(ctx, after, limit) })
+}
+
+func (h *handle) UnusedBlobs(
+	ctx context.Context, before time.Time, after parley.Blob, limit int,
+) ([]parley.Blob, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Blob, error) { return o.UnusedBlobs(ctx, before, after, limit) })
 }

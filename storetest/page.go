@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -149,4 +150,38 @@ func allUsers(ctx context.Context, s parley.Store, limit int) ([]parley.User, er
 		after = page[len(page)-1].ID
 	}
 	return nil, errPage("the users do not end")
+}
+
+func allBlobs(ctx context.Context, s parley.Store, limit int) ([]parley.Blob, error) {
+	var list []parley.Blob
+	var after parley.BlobHandle
+	for range maxPages {
+		page, err := s.Blobs(ctx, after, limit)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		if len(page) > parley.PageSize(limit) {
+			return nil, errPage("%d blobs on a page of %d", len(page), limit)
+		}
+		list = append(list, page...)
+		after = page[len(page)-1].Handle
+	}
+	return nil, errPage("the blobs do not end")
+}
+
+func allUnusedBlobs(ctx context.Context, s parley.Store, before time.Time, limit int) ([]parley.Blob, error) {
+	var list []parley.Blob
+	var after parley.Blob
+	for range maxPages {
+		page, err := s.UnusedBlobs(ctx, before, after, limit)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		if len(page) > parley.PageSize(limit) {
+			return nil, errPage("%d blobs on a page of %d", len(page), limit)
+		}
+		list = append(list, page...)
+		after = page[len(page)-1]
+	}
+	return nil, errPage("the unused blobs do not end")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -17,6 +18,7 @@ type universe struct {
 	refs       []parley.InputRef
 	users      []parley.UserID
 	identities []parley.IdentityID
+	blobs      []parley.BlobHandle
 	queries    []parley.SessionQuery
 }
 
@@ -46,12 +48,12 @@ func (q question) of(ctx context.Context, s parley.Store) answer {
 
 // questions are all reads of a store that names of u lead to, as v sees it.
 func questions(u universe, v parley.Visibility) []question {
-	list := slices.Concat(aboutLists(u, v), aboutNames(u, v), aboutWork(v))
+	list := slices.Concat(aboutLists(u, v), aboutNames(u, v), aboutWork(v), aboutBlobs(u, v))
 	for _, id := range u.sessions {
 		list = slices.Concat(list, aboutSession(v, id), aboutTurns(u, v, id))
 	}
 	if v.All && v.Namespace == "" {
-		list = append(list, aboutPeople(u)...)
+		list = slices.Concat(list, aboutPeople(u), aboutAllBlobs())
 	}
 	return list
 }
@@ -62,7 +64,7 @@ func ask[T any](method string, args []any, read func(context.Context, parley.Sto
 }
 
 func aboutLists(u universe, v parley.Visibility) []question {
-	var list []question
+	list := []question{aboutEpoch()}
 	for _, q := range u.queries {
 		list = append(list, ask("Sessions", []any{v, q}, func(ctx context.Context, s parley.Store) ([]parley.Session, error) {
 			return allSessions(ctx, s, v, q)
@@ -193,4 +195,35 @@ func aboutPeople(u universe) []question {
 		}))
 	}
 	return list
+}
+
+func aboutBlobs(u universe, v parley.Visibility) []question {
+	var list []question
+	for _, handle := range u.blobs {
+		list = append(list, ask("Blob", []any{v, handle}, func(ctx context.Context, s parley.Store) (parley.Blob, error) {
+			return s.Blob(ctx, v, handle)
+		}))
+	}
+	return list
+}
+
+func aboutAllBlobs() []question {
+	list := []question{
+		ask("Blobs", nil, func(ctx context.Context, s parley.Store) ([]parley.Blob, error) { return allBlobs(ctx, s, 2) }),
+	}
+	for _, before := range []time.Time{{}, startOfTime.Add(oneSequence / 8), startOfTime.Add(20 * oneSequence)} {
+		list = append(list, ask("UnusedBlobs", []any{before}, func(ctx context.Context, s parley.Store) ([]parley.Blob, error) {
+			return allUnusedBlobs(ctx, s, before, 1)
+		}))
+	}
+	return list
+}
+
+// aboutEpoch asks for something that differs between stores, so what is compared
+// is only that it is there.
+func aboutEpoch() question {
+	return ask("Epoch", nil, func(ctx context.Context, s parley.Store) (bool, error) {
+		epoch, err := s.Epoch(ctx)
+		return epoch != "", err
+	})
 }

@@ -182,6 +182,7 @@ func (q *sequence) universe() universe {
 		refs:       append([]parley.InputRef{strangeRef}, q.refs...),
 		users:      append([]parley.UserID{"unknown"}, userIDs...),
 		identities: append([]parley.IdentityID{"no:one"}, identityIDs...),
+		blobs:      append([]parley.BlobHandle{strangeBlob}, blobHandles...),
 		queries: []parley.SessionQuery{
 			{Limit: 3},
 			{IncludeInactive: true, Limit: 1},

@@ -55,6 +55,9 @@ var namedReads = map[string]reader{
 	"Lookup": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
 		return s.Lookup(ctx, v, "a b")
 	},
+	"Blob": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
+		return s.Blob(ctx, v, photo)
+	},
 	"Lookup by key": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
 		return s.Lookup(ctx, v, string(theme))
 	},
@@ -208,7 +211,7 @@ func (f *fixture) checkSees(v parley.Visibility, sees bool) {
 // every read to find.
 func visibleWorld(f *fixture) {
 	f.Helper()
-	c := keyedSession(home, theme, join(anna), say("m1", "hello"))
+	c := keyedSession(home, theme, join(anna), say("m1", "hello"), showing("m2", photo))
 	c.Admit = []parley.Input{post("1", "one")}
 	c.Turns = []parley.TurnChange{{ID: "t1", Start: true}}
 	c.Calls = []parley.CallChange{{Turn: "t1", ID: "c1", Tool: "shell", State: parley.CallStarted}}
@@ -216,6 +219,7 @@ func visibleWorld(f *fixture) {
 	c.Deliveries = []parley.DeliveryChange{delivery("d1", 0, "hello")}
 	c.Notices = notice(home, "n1").Notices
 	f.commit(parley.Batch{
+		Blobs:    register(photo),
 		Sessions: []parley.SessionChange{c},
 		Keys:     []parley.KeyChange{{Key: theme, Session: home}},
 		Aliases:  []parley.AliasChange{{Alias: "a b", Key: theme}},

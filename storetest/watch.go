@@ -31,6 +31,11 @@ func (f *fixture) known(b parley.Batch) universe {
 	}) {
 		names.users[u.ID] = true
 	}
+	for _, b := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Blob, error) {
+		return allBlobs(ctx, s, parley.MaxPageSize)
+	}) {
+		names.blobs[b.Handle] = true
+	}
 	return names.universe()
 }
 
@@ -66,12 +71,14 @@ type nameSets struct {
 	refs       map[parley.InputRef]bool
 	users      map[parley.UserID]bool
 	identities map[parley.IdentityID]bool
+	blobs      map[parley.BlobHandle]bool
 }
 
 func newNames() *nameSets {
 	return &nameSets{
 		sessions: map[parley.SessionID]bool{}, turns: map[parley.TurnID]bool{}, names: map[string]bool{},
 		refs: map[parley.InputRef]bool{}, users: map[parley.UserID]bool{}, identities: map[parley.IdentityID]bool{},
+		blobs: map[parley.BlobHandle]bool{},
 	}
 }
 
@@ -88,6 +95,9 @@ func (n *nameSets) addBatch(b parley.Batch) {
 	}
 	for _, u := range b.Users {
 		n.users[u.User.ID] = true
+	}
+	for _, c := range b.Blobs {
+		n.blobs[c.Handle] = true
 	}
 	for _, i := range b.Identities {
 		n.identities[i.Identity.ID] = true
@@ -117,7 +127,7 @@ func (n *nameSets) addChange(c parley.SessionChange) {
 func (n *nameSets) universe() universe {
 	return universe{
 		sessions: namesIn(n.sessions), turns: namesIn(n.turns), names: namesIn(n.names), refs: namesIn(n.refs),
-		users: namesIn(n.users), identities: namesIn(n.identities),
+		users: namesIn(n.users), identities: namesIn(n.identities), blobs: namesIn(n.blobs),
 		queries: []parley.SessionQuery{{IncludeInactive: true}},
 	}
 }

@@ -1,0 +1,2 @@
+DROP TABLE blob_refs;
+DROP TABLE blobs;
