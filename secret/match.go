@@ -100,7 +100,8 @@ func find[T string | []byte](t *table, text T, covered int) (spans []span, open 
 		}
 		sp := span{i + 1 - found, i + 1}
 		for len(spans) > 0 && spans[len(spans)-1].end > sp.start {
-			sp.start = min(sp.start, spans[len(spans)-1].start)
+			last := spans[len(spans)-1]
+			sp = span{min(sp.start, last.start), max(sp.end, last.end)}
 			spans = spans[:len(spans)-1]
 		}
 		spans = append(spans, sp)

@@ -98,6 +98,7 @@ func TestScrubValues(t *testing.T) {
 		{"overlapping", []string{"abcdef", "efghij"}, "xabcdefghijx", "x[secret]x"},
 		{"overlapping itself", []string{"aaaaaa"}, strings.Repeat("a", 20), "[secret]"},
 		{"a long one over short ones", []string{"bbbbbb", "cccccc", "abbbbbbccccccd"}, "abbbbbbccccccd", "[secret]"},
+		{"inside of one that is passed on", []string{"cdefgh", "abcdefghi", "cdefghijkl"}, "abcdefghijx", "[secret]jx"},
 		{"lines", []string{"line one\nline two"}, "x\nline one\nline two\ny", "x\n[secret]\ny"},
 		{"the mask", []string{"[secret]"}, "[secret]", "[secret]"},
 		{"case matters", []string{"abcdef"}, "ABCDEF", "ABCDEF"},
