@@ -38,11 +38,11 @@ build: ## build bin/parley
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/parley ./cmd/parley
 
 .PHONY: test
-test: compiler ## run every test, with the race detector
+test: compiler keyring ## run every test, with the race detector
 	CGO_ENABLED=1 $(GO) test $(RACE) -timeout 30m $(ARGS) $(PKG)
 
 .PHONY: soak
-soak: compiler ## run every test with its full counts; takes hours
+soak: compiler keyring ## run every test with its full counts; takes hours
 	PARLEY_SOAK=1 CGO_ENABLED=1 $(GO) test $(RACE) -timeout 170m -count=1 $(ARGS) $(PKG)
 
 .PHONY: lint
@@ -92,6 +92,19 @@ compiler:
 		echo "the race detector needs a C compiler ($$cc): please install one, such as gcc" >&2; \
 		exit 1; \
 	fi
+
+# A test talks to a real keyring, on a bus of its own, if there is one to start.
+# Root on Debian, which is a container nearly always, gets one; a desktop has its
+# own, and we do not put another beside it.
+.PHONY: keyring
+keyring:
+	@if command -v gnome-keyring-daemon > /dev/null && command -v dbus-run-session > /dev/null; then exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "no keyring to test with: installing gnome-keyring"; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gnome-keyring dbus > /dev/null && exit 0; \
+	fi; \
+	echo "without gnome-keyring-daemon and dbus-run-session the test with a real keyring is skipped"
 
 bin/golangci-lint-$(LINT_VERSION):
 	@echo "building golangci-lint $(LINT_VERSION), once; this takes some minutes"

@@ -56,7 +56,7 @@ var Table = []Layer{
 	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true, Planned: true},
 	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root}, Planned: true},
 	{Path: "keep", Holds: "looking after a store: doctor; later backup, restore, encryption", Imports: []string{Root, "blob"}},
-	{Path: "secret", Holds: "references to secrets; scrubbing", Imports: []string{Root}, Planned: true},
+	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root}},
 
 	{Path: "turn", Holds: "the default runner: model, tools, fallback, limits", Imports: []string{Root}, Core: true, Planned: true},
 	{Path: "model/*", Holds: "one leaf per model provider", Imports: []string{Root}, Planned: true},
