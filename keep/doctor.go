@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/blob"
 )
 
 // Store is a store that can be examined.
@@ -32,6 +33,11 @@ type Config struct {
 	// Workers is how many sessions are examined at once; 0 means one per
 	// processor, at most 4.
 	Workers int
+	// Media, if set, is the media beside the store: whether every blob has its
+	// file is looked at as well.
+	Media *blob.Store
+	// DeepMedia reads the files of all media and compares them with their names.
+	DeepMedia bool
 }
 
 // pageSize is how many sessions, events or inputs are read at once: with the
@@ -39,7 +45,7 @@ type Config struct {
 const pageSize = 500
 
 // Doctor checks a store: its file, then every session against its own log, then
-// the inputs that wait. With Config.Rebuild it repairs what is rebuildable,
+// the inputs that wait and the media. With Config.Rebuild it repairs what is rebuildable,
 // and looks again to see whether that helped.
 //
 // What is wrong with the store is in the report, not in the error: the error
@@ -79,7 +85,10 @@ func (d *doctor) run(ctx context.Context) error {
 	if err := d.sessions(ctx); err != nil {
 		return err
 	}
-	return d.waiting(ctx)
+	if err := d.waiting(ctx); err != nil {
+		return err
+	}
+	return d.media(ctx)
 }
 
 // count finds out how many sessions there are.
@@ -92,7 +101,7 @@ func (d *doctor) count(ctx context.Context) error {
 			return nil // reported when the sessions are examined
 		}
 		d.total += int64(len(page))
-		d.progress("counting sessions", d.total, 0)
+		d.progress("counting sessions", d.total)
 	}
 	return nil
 }
@@ -237,9 +246,10 @@ func (d *doctor) add(found, left []parley.Problem) {
 	d.report.add(found, left)
 }
 
-func (d *doctor) progress(step string, done, total int64) {
+// progress tells how far a step is whose end is not known.
+func (d *doctor) progress(step string, done int64) {
 	if d.cfg.ProgressFunc != nil {
-		d.cfg.ProgressFunc(step, done, total)
+		d.cfg.ProgressFunc(step, done, 0)
 	}
 }
 

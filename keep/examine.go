@@ -23,7 +23,7 @@ func (d *doctor) examine(ctx context.Context, s parley.Session) ([]parley.Proble
 		return x.found, x.events, nil
 	}
 	// What a damaged log adds up to says nothing about the session.
-	if len(x.found) == 0 {
+	if !x.broken {
 		x.compare()
 	}
 	for _, check := range []func(context.Context, parley.Store) error{x.participants, x.queued, x.key} {
@@ -44,8 +44,11 @@ type examination struct {
 	tally   parley.Tally
 	lastSeq uint64
 	events  int64
-	broken  bool // the log itself is damaged
+	broken  bool                       // the log itself is damaged
+	media   map[parley.BlobHandle]bool // looked for already
 	found   []parley.Problem
+
+	gone, unreferred complaints // about media
 }
 
 func (x *examination) problem(kind, format string, args ...any) {
@@ -81,11 +84,16 @@ func (x *examination) readLog(ctx context.Context, store parley.Store) error {
 			continue
 		}
 		x.tally.Add(e.Seq, e.At, body)
+		if err := x.refers(ctx, store, e, body); err != nil {
+			return err
+		}
 	}
 	gaps.into(x, KindGap)
 	orders.into(x, KindOrder)
 	bad.into(x, KindEvent)
 	x.broken = len(x.found) > 0
+	x.gone.into(x, KindMedia)
+	x.unreferred.into(x, KindReferences)
 	return nil
 }
 

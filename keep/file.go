@@ -37,7 +37,7 @@ func (d *doctor) file(ctx context.Context) error {
 // check gives the problems that can be repaired, as many as a report lists, and
 // passes the others on.
 func (d *doctor) check(ctx context.Context, other func(parley.Problem)) (repairable []parley.Problem, err error) {
-	d.progress("checking the file", 0, 0)
+	d.progress("checking the file", 0)
 	err = d.store.Check(ctx, func(p parley.Problem) {
 		if p.Session != "" && Rebuildable(p.Kind) && len(repairable) < MaxFindings {
 			repairable = append(repairable, p)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/blob"
 )
 
 // The kinds of problems that Doctor itself finds. A store's Check brings its
@@ -21,13 +22,15 @@ const (
 	KindParticipants = "participants" // who takes part is not who joined
 	KindQueued       = "queued"       // the count of waiting inputs is wrong
 	KindKey          = "key"          // a key is missing or leads to an ended session
+	KindReferences   = "references"   // the store does not know that an event shows a blob
+	KindMedia        = "media"        // an event shows a blob that the store does not have
 )
 
 // Rebuildable reports whether a problem of this kind can be repaired, because
 // what is wrong can be computed from data that is not.
 func Rebuildable(kind string) bool {
 	switch kind {
-	case KindLastSeq, KindCounters, KindPreview, KindUpdatedAt, KindParticipants, KindQueued:
+	case KindLastSeq, KindCounters, KindPreview, KindUpdatedAt, KindParticipants, KindQueued, KindReferences:
 		return true
 	}
 	return false
@@ -44,6 +47,7 @@ const MaxFindings = 1000
 type Report struct {
 	Sessions  int64 `json:"sessions"`  // examined
 	Events    int64 `json:"events"`    // read
+	Blobs     int64 `json:"blobs"`     // whose files were looked at
 	Busy      int64 `json:"busy"`      // sessions that changed all the time and could not be examined
 	Found     int64 `json:"found"`     // problems
 	Fixed     int64 `json:"fixed"`     // of these, repaired
@@ -110,6 +114,10 @@ func advice(f Finding) string {
 		return "run parley doctor --rebuild: it is computed again from the log"
 	case f.Kind == "orphan":
 		return "no part of Parley leaves such a row behind: copy the store's folder and report it; restore a backup if something is missing"
+	case f.Kind == blob.KindUnreadable:
+		return "see that the media can be read by whoever runs Parley, and that they are encrypted if the store is, with its secret"
+	case f.Kind == KindMedia, f.Kind == blob.KindMissing, f.Kind == blob.KindDamaged:
+		return "the messages are whole, but not what they show: restore the folder of media from a backup"
 	case f.Kind == KindKey && f.Session != "":
 		return "the conversation itself is whole; reset or resume it to give its key a session again"
 	case f.Session != "":

@@ -34,7 +34,7 @@ func (d *doctor) waiting(ctx context.Context) error {
 		}
 		done++
 		if done%pageSize == 0 {
-			d.progress("checking waiting inputs", done, 0)
+			d.progress("checking waiting inputs", done)
 		}
 	}
 	return d.forgotten(ctx, id, queued)

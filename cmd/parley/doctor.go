@@ -22,7 +22,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check the store, and repair what can be computed again",
 		Long: `Doctor checks the store: that its file is whole, that every log is without gaps
 and can be read, that counters, previews and participants are what the log says,
-and that nothing waits unseen.
+that nothing waits unseen, and that the media which messages show are there.
 
 It changes nothing, and may run while the store is in use. With --rebuild it
 computes anew what the log determines; then nobody else may use the store.
@@ -48,9 +48,13 @@ func (a *app) doctor(ctx context.Context, rebuild, asJSON bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	media, err := openMedia(path, store)
+	if err != nil {
+		return err
+	}
 	start := time.Now()
 	p := a.startProgress()
-	report, err := keep.Doctor(ctx, store, keep.Config{Rebuild: rebuild, ProgressFunc: p.fn()})
+	report, err := keep.Doctor(ctx, store, keep.Config{Rebuild: rebuild, ProgressFunc: p.fn(), Media: media})
 	p.stop()
 	if err != nil {
 		return err
@@ -81,6 +85,9 @@ func doctorText(path string, r keep.Report, took time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", path)
 	fmt.Fprintf(&b, "Checked %s with %s in %s.\n", counted(r.Sessions, "session"), counted(r.Events, "event"), took.Round(time.Millisecond))
+	if r.Blobs > 0 {
+		fmt.Fprintf(&b, "Looked for the files of %s.\n", counted(r.Blobs, "blob"))
+	}
 	if r.Busy > 0 {
 		fmt.Fprintf(&b, "%s changed all the time and could not be checked.\n", counted(r.Busy, "session"))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/blob"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -290,6 +291,28 @@ func TestDoctor_Damaged(t *testing.T) {
 
 	harm(t, dir, `DELETE FROM events`)
 	parleyRun(t, t.TempDir(), "doctor", "--data", dir).says(t, 1, "session cli:work")
+}
+
+func TestDoctor_Media(t *testing.T) {
+	t.Parallel()
+	dir := makeStore(t)
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "parley.db"), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, err := blob.New(filepath.Join(dir, "blobs"), store, blob.Config{Key: make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := media.Put(t.Context(), strings.NewReader("a picture"))
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	parleyRun(t, t.TempDir(), "doctor", "--data", dir).says(t, 0, "1 blob", "All is well.")
+	if err := os.RemoveAll(filepath.Join(dir, "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	parleyRun(t, t.TempDir(), "doctor", "--data", dir).says(t, 1, "media_missing", string(b.Handle), "restore the folder of media")
 }
 
 func TestDoctor_InUse(t *testing.T) {
