@@ -1,6 +1,10 @@
-// Package keep looks after a store as a whole. [Doctor] checks a store against
-// its own log and rebuilds what the log determines; it also looks at the media
-// beside the store.
+// Package keep looks after a data folder: a store, and the media beside it.
+//
+// [Doctor] checks a store against its own log and rebuilds what the log
+// determines. A [Folder] is opened with the key it needs, encrypted, decrypted,
+// given another key, backed up and restored. Each of these has one moment at
+// which it counts: cut short before it, the folder is what it was; after it, what
+// it was to become.
 //
 // The package works on the interfaces of the root package, so it serves every
 // store alike; it must not import one. Doctor starts a few goroutines and waits

@@ -8,15 +8,10 @@ import (
 	"runtime"
 
 	"github.com/parley-run/parley"
-	"github.com/parley-run/parley/blob"
-	"github.com/parley-run/parley/sqlite"
 )
 
-// What is in the data folder: the store's file, and the folder of media.
-const (
-	storeName = "parley.db"
-	mediaName = "blobs"
-)
+// storeName is the store's file in the data folder.
+const storeName = "parley.db"
 
 // dataDir gives the data folder: the one asked for, else $PARLEY_DATA, else the
 // user's own. It need not exist.
@@ -62,13 +57,3 @@ func (a *app) storePath() (string, error) {
 	}
 	return path, nil
 }
-
-// openMedia gives the media beside the store at path.
-func openMedia(path string, store *sqlite.Store) (*blob.Store, error) {
-	return blob.New(filepath.Join(filepath.Dir(path), mediaName), store, mediaConfig())
-}
-
-// mediaConfig says how media are named and encrypted. Both keys are the store's
-// to give; without them, media that are not encrypted can be looked at, and none
-// can be put.
-func mediaConfig() blob.Config { return blob.Config{} }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/keep"
-	"github.com/parley-run/parley/sqlite"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -39,22 +38,19 @@ It exits with 1 if a problem is left.`,
 }
 
 func (a *app) doctor(ctx context.Context, rebuild, asJSON bool) (err error) {
-	path, err := a.storePath()
+	f, err := a.dataFolder()
 	if err != nil {
 		return err
 	}
-	store, err := sqlite.Open(ctx, path, sqlite.Config{ReadOnly: !rebuild, TellFunc: a.notice})
+	path := f.Path()
+	o, err := f.Open(ctx, !rebuild)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	media, err := openMedia(path, store)
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, o.Close()) }()
 	start := time.Now()
 	p := a.startProgress()
-	report, err := keep.Doctor(ctx, store, keep.Config{Rebuild: rebuild, ProgressFunc: p.fn(), Media: media})
+	report, err := keep.Doctor(ctx, o.Store, keep.Config{Media: o.Media, Rebuild: rebuild, ProgressFunc: p.fn()})
 	p.stop()
 	if err != nil {
 		return err

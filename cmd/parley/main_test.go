@@ -300,7 +300,7 @@ func TestDoctor_Media(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	media, err := blob.New(filepath.Join(dir, "blobs"), store, blob.Config{Key: make([]byte, 32)})
+	media, err := blob.New(filepath.Join(dir, "blobs", "plain"), store, blob.Config{Key: make([]byte, 32)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestDoctor_Media(t *testing.T) {
 		t.Fatal(err)
 	}
 	parleyRun(t, t.TempDir(), "doctor", "--data", dir).says(t, 0, "1 blob", "All is well.")
-	if err := os.RemoveAll(filepath.Join(dir, "blobs")); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, "blobs", "plain")); err != nil {
 		t.Fatal(err)
 	}
 	parleyRun(t, t.TempDir(), "doctor", "--data", dir).says(t, 1, "media_missing", string(b.Handle), "restore the folder of media")

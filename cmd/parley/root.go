@@ -18,6 +18,7 @@ type app struct {
 	getenv   func(string) string
 	terminal bool   // err is a terminal: progress may be shown
 	data     string // --data
+	key      string // --key
 }
 
 // Exit statuses besides 0.
@@ -80,9 +81,9 @@ func (a *app) rootCommand() *cobra.Command {
 
 What was accepted is never lost or repeated; this program looks after that file
 and shows what it can do.`,
-		Example: `  parley doctor                 is the store well?
-  parley doctor --rebuild       repair what can be computed again
-  parley bench store --quick    how fast is it on this machine?`,
+		Example: `  parley doctor                     is the store well?
+  parley backup today.parley        a copy of everything, while it is in use
+  parley encrypt on                 unreadable to whoever takes the disk`,
 		Args:          a.noSuchCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -99,7 +100,8 @@ and shows what it can do.`,
 	if err := root.MarkPersistentFlagDirname("data"); err != nil {
 		panic(err) // the flag was defined one line above
 	}
-	root.AddCommand(a.doctorCommand(), a.benchCommand(), a.versionCommand())
+	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: $PARLEY_STORE_KEY, else keyring)")
+	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand())
 	// Cobra's own would answer an unknown shell with its help and success.
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
