@@ -48,11 +48,23 @@ func openStore(ctx context.Context, path string) (parley.Store, error) {
 	return sqlite.Open(ctx, path, sqlite.Config{})
 }
 
+func encryptStore(ctx context.Context, path, to string) (parley.Store, error) {
+	store, err := sqlite.Open(ctx, path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	key := make([]byte, sqlite.KeyBytes)
+	if err := errors.Join(store.CopyTo(ctx, to, key, nil), store.Close()); err != nil {
+		return nil, err
+	}
+	return sqlite.Open(ctx, to, sqlite.Config{Key: key})
+}
+
 // tiny is a run of everything, as small as it can be.
 func tiny(t *testing.T) bench.Config {
 	t.Helper()
 	return bench.Config{
-		OpenFunc: openStore,
+		OpenFunc: openStore, EncryptFunc: encryptStore,
 		ProbeFunc: func(ctx context.Context, path string, pages int) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, os.Args[0])
 			cmd.Env = append(os.Environ(), "BENCH_PROBE="+path, "BENCH_PAGES="+strconv.Itoa(pages))
@@ -169,11 +181,12 @@ func TestStore_Refuses(t *testing.T) {
 		change func(*bench.Config)
 		code   parley.Code
 	}{
-		"unknown figure":  {func(c *bench.Config) { c.Only = []string{"speed"} }, parley.CodeInvalid},
-		"negative size":   {func(c *bench.Config) { c.Size.Sessions = -1 }, parley.CodeInvalid},
-		"nothing to open": {func(c *bench.Config) { c.OpenFunc = nil }, parley.CodeInvalid},
-		"no such folder":  {func(c *bench.Config) { c.Dir += "/none" }, parley.CodeUnavailable},
-		"no room":         {func(c *bench.Config) { c.Size.Sessions = 1 << 40 }, parley.CodeUnavailable},
+		"unknown figure":          {func(c *bench.Config) { c.Only = []string{"speed"} }, parley.CodeInvalid},
+		"negative size":           {func(c *bench.Config) { c.Size.Sessions = -1 }, parley.CodeInvalid},
+		"nothing to encrypt with": {func(c *bench.Config) { c.EncryptFunc = nil }, parley.CodeInvalid},
+		"nothing to open":         {func(c *bench.Config) { c.OpenFunc = nil }, parley.CodeInvalid},
+		"no such folder":          {func(c *bench.Config) { c.Dir += "/none" }, parley.CodeUnavailable},
+		"no room":                 {func(c *bench.Config) { c.Size.Sessions = 1 << 40 }, parley.CodeUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,13 +18,9 @@ const together64 = 64
 // each beside a bare file. One stretch of each makes a round.
 func (r *run) commits(ctx context.Context) (err error) {
 	store := r.bed.many
-	var chats []*chat
-	for i := range together64 {
-		c, err := openChat(ctx, store, fmt.Sprintf("together_%d", i), r.bed.base)
-		if err != nil {
-			return err
-		}
-		chats = append(chats, c)
+	chats, err := openChats(ctx, store, "together", r.bed.base)
+	if err != nil {
+		return err
 	}
 	single, err := openChat(ctx, store, "alone", r.bed.base)
 	if err != nil {
@@ -64,6 +60,18 @@ func (r *run) commits(ctx context.Context) (err error) {
 	}
 	r.recordCommits(&together, &alone)
 	return verifyAll(ctx, store, all)
+}
+
+// openChats starts as many sessions as admit at once.
+func openChats(ctx context.Context, store parley.Store, name string, base time.Time) ([]*chat, error) {
+	chats := make([]*chat, together64)
+	for i := range chats {
+		var err error
+		if chats[i], err = openChat(ctx, store, fmt.Sprintf("%s_%d", name, i), base); err != nil {
+			return nil, err
+		}
+	}
+	return chats, nil
 }
 
 // recordCommits judges both figures. Together has a second bar: what group

@@ -9,14 +9,15 @@ import (
 
 // The names of the figures, as they appear in reports.
 const (
-	Commit64    = "commit_64"
-	Commit1     = "commit_1"
-	CommitDeep  = "commit_deep"
-	WindowDeep  = "window_deep"
-	ListPage    = "list_page"
-	AliasLookup = "alias_lookup"
-	StartCold   = "start_cold"
-	RSSIdle     = "rss_idle"
+	Commit64          = "commit_64"
+	Commit1           = "commit_1"
+	Commit64Encrypted = "commit_64_encrypted"
+	CommitDeep        = "commit_deep"
+	WindowDeep        = "window_deep"
+	ListPage          = "list_page"
+	AliasLookup       = "alias_lookup"
+	StartCold         = "start_cold"
+	RSSIdle           = "rss_idle"
 )
 
 // speedup is how much faster 64 sessions at once must be than one alone.
@@ -27,6 +28,7 @@ func storeMeasures() []measure {
 	return []measure{
 		{Commit64, "commits/s", ratioAtLeast, 0.12, "durable admissions, 64 sessions at once", "a bare file, one sync per 64 records"},
 		{Commit1, "commits/s", ratioAtLeast, 0.6, "durable admissions, one session alone", "a bare file, one sync per record"},
+		{Commit64Encrypted, "commits/s", ratioAtLeast, 0.35, "durable admissions to an encrypted store, 64 sessions at once", "the same to one that is not"},
 		{CommitDeep, "ms", ratioAtMost, 1.25, "an admission to a session with a long log", "the same to an empty session"},
 		{WindowDeep, "ms", ratioAtMost, 2, "the last 100 messages of a long log", "the same of a log with 100"},
 		{ListPage, "ms", ratioAtMost, 2, "a page of 50 among many sessions", "the same among few"},

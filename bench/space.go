@@ -5,7 +5,7 @@ import "github.com/parley-run/parley"
 // Roughly what a session, and an event of a long log, take on the disk while a
 // run goes on, with the write-ahead log and some room.
 const (
-	bytesPerSession = 5 << 10
+	bytesPerSession = 8 << 10
 	bytesPerEvent   = 1 << 10
 	bytesBesides    = 200 << 20
 )

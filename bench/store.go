@@ -17,6 +17,9 @@ type Config struct {
 	// OpenFunc opens the store at path for writing, and makes it if it is not
 	// there. Required.
 	OpenFunc func(ctx context.Context, path string) (parley.Store, error)
+	// EncryptFunc makes an encrypted copy of the store at path, which may be in
+	// use, and opens it. Required.
+	EncryptFunc func(ctx context.Context, path, to string) (parley.Store, error)
 	// ProbeFunc gives a command that calls [Probe] with path and pages in a
 	// fresh process and writes its result to standard output as JSON. Required.
 	ProbeFunc func(ctx context.Context, path string, pages int) *exec.Cmd
@@ -75,8 +78,8 @@ func (c *Config) validate() error {
 	if c.Size.Stretch <= 0 {
 		c.Size.Stretch = full.Stretch
 	}
-	if c.OpenFunc == nil || c.ProbeFunc == nil {
-		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc and ProbeFunc")
+	if c.OpenFunc == nil || c.EncryptFunc == nil || c.ProbeFunc == nil {
+		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc, EncryptFunc and ProbeFunc")
 	}
 	if c.ProgressFunc == nil {
 		c.ProgressFunc = func(string, int64, int64) {}
@@ -150,6 +153,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		{r.list, []string{ListPage}},
 		{r.alias, []string{AliasLookup}},
 		{r.commits, []string{Commit64, Commit1}},
+		{r.commitEncrypted, []string{Commit64Encrypted}},
 		{r.commitDeep, []string{CommitDeep}},
 		{r.cold, []string{StartCold, RSSIdle}},
 	} {

@@ -55,7 +55,7 @@ var Table = []Layer{
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},
 	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true, Planned: true},
 	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root}},
-	{Path: "keep", Holds: "looking after a store: doctor; later backup, restore, encryption", Imports: []string{Root, "blob"}},
+	{Path: "keep", Holds: "looking after a data folder: doctor, encryption switch, backup, restore", Imports: []string{Root, "blob"}},
 	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root}},
 
 	{Path: "turn", Holds: "the default runner: model, tools, fallback, limits", Imports: []string{Root}, Core: true, Planned: true},
