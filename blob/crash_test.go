@@ -21,6 +21,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -164,13 +165,13 @@ func (p killPlan) kill(ctx context.Context, acked map[parley.BlobHandle]string) 
 // acknowledged.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	for form, secret := range forms {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(seed, uint64(len(secret))))
 			dir, acked := t.TempDir(), map[parley.BlobHandle]string{}
-			kills := rounds(10, 100)
+			kills := soak.Count(10, 100)
 			for life := range kills {
 				plan := killPlan{Dir: dir, Life: life, Secret: secret}
 				if rnd.IntN(2) == 0 {

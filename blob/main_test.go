@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,27 +31,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// rounds says how often a random test repeats: the number for a normal run, or
-// the one for PARLEY_SOAK=1.
-func rounds(normal, soak int) int {
-	if os.Getenv("PARLEY_SOAK") == "1" {
-		return soak
-	}
-	return normal
-}
-
-// baseSeed gives the seed of a test's random choices: PARLEY_SEED, or a fresh
-// one. It is logged, and PARLEY_SEED repeats it.
-func baseSeed(t *testing.T) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		n = uint64(time.Now().UnixNano())
-	}
-	t.Logf("PARLEY_SEED=%d", n)
-	return n
 }
 
 // Keys of the tests.

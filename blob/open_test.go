@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 func TestOpen_FollowsTheSessions(t *testing.T) {
@@ -123,7 +124,7 @@ func TestOpen_NoSilentFallback(t *testing.T) {
 
 func TestOpen_Seeks(t *testing.T) {
 	t.Parallel()
-	rnd := rand.New(rand.NewPCG(baseSeed(t), 0))
+	rnd := rand.New(rand.NewPCG(soak.Seed(t), 0))
 	for form, secret := range forms {
 		for _, size := range []int{1, blob.ChunkBytes, 3*blob.ChunkBytes + 100} {
 			r := newRig(t, blob.Config{Secret: secret})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 const sealedName parley.BlobHandle = "blob_x"
@@ -99,7 +100,7 @@ func TestSealed_NoticesEveryChange(t *testing.T) {
 		}
 		notices("a file cut off", small[:i])
 	}
-	rnd := mathrand.New(mathrand.NewPCG(baseSeed(t), 0))
+	rnd := mathrand.New(mathrand.NewPCG(soak.Seed(t), 0))
 	for range 300 {
 		data := bytes.Clone(big)
 		data[rnd.IntN(len(data))] ^= byte(1 + rnd.IntN(255))

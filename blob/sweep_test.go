@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // sweepAll sweeps until there is no more to do, and gives the sum.
@@ -261,7 +262,7 @@ func TestSweep_RacesWithPut(t *testing.T) {
 			kept := make([]map[parley.BlobHandle]string, 8)
 			for i := range kept {
 				kept[i] = map[parley.BlobHandle]string{}
-				writers.Go(func() { raceWrites(t, s, r.index, i, rounds(25, 250), kept[i]) })
+				writers.Go(func() { raceWrites(t, s, r.index, i, soak.Count(25, 250), kept[i]) })
 			}
 			writers.Wait()
 			cancel()

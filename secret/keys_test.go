@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/secret"
 )
 
@@ -238,7 +239,7 @@ func TestKeyFileWhole(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		for i := range rounds(50, 500) {
+		for i := range soak.Count(50, 500) {
 			if err = h.Save(t.Context(), lists[i%2]); err != nil {
 				break
 			}
@@ -268,7 +269,7 @@ func TestKeyFileWhole(t *testing.T) {
 func TestKeyFileKilled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "key")
-	for range rounds(5, 50) {
+	for range soak.Count(5, 50) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), saveEnv+"="+path)
 		out, err := cmd.StdoutPipe()

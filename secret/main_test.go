@@ -3,10 +3,8 @@ package secret_test
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -62,24 +60,4 @@ func wantText(t *testing.T, err error, texts ...string) {
 			t.Errorf("%q is not in the error: %v", text, err)
 		}
 	}
-}
-
-// rounds says how often a long test repeats.
-func rounds(normal, soak int) int {
-	if os.Getenv("PARLEY_SOAK") == "1" {
-		return soak
-	}
-	return normal
-}
-
-// baseSeed gives the seed of a test's random choices: PARLEY_SEED, or a fresh
-// one. It is logged, and PARLEY_SEED repeats it.
-func baseSeed(t *testing.T) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		n = uint64(time.Now().UnixNano())
-	}
-	t.Logf("PARLEY_SEED=%d", n)
-	return n
 }

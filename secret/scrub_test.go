@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/secret"
 )
 
@@ -164,8 +165,8 @@ func mask(secrets []string, text string) string {
 // in the text.
 func TestScrubRandom(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
-	for round := range rounds(2000, 20000) {
+	seed := soak.Seed(t)
+	for round := range soak.Count(2000, 20000) {
 		rng := rand.New(rand.NewPCG(seed, uint64(round)))
 		word := func(n int) string {
 			b := make([]byte, n)

@@ -20,6 +20,7 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -181,7 +182,7 @@ func (p killPlan) kill(ctx context.Context, acked func(ack)) error {
 // store, at moments of every kind.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	kills, seed := rounds(t, "PARLEY_KILLS", 200, 1000), baseSeed(t)
+	kills, seed := soak.Count(200, 1000), soak.Seed(t)
 	stores := (kills + killsPerStore - 1) / killsPerStore
 	for i := range stores {
 		n := min(killsPerStore, kills-i*killsPerStore)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // A fault of the disk is always unavailable to the caller, never internal: it is
@@ -65,7 +66,7 @@ func eachVariant(t *testing.T, moment string, test func(t *testing.T, rule fault
 // well, it is there; and all that survives a power cut.
 func TestFaultInCommit(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	eachVariant(t, "commit", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
 		r.start()
@@ -101,7 +102,7 @@ func TestFaultInCommit(t *testing.T) {
 // not there if the store did not call its outcome unknown.
 func TestFaultThenPowerCut(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	eachVariant(t, "commit", func(t *testing.T, rule faultvfs.Rule) {
 		for i := range uint64(3) {
 			sweep(t, rule, false, func(rule faultvfs.Rule) *faultvfs.Fault {
@@ -122,7 +123,7 @@ func TestFaultThenPowerCut(t *testing.T) {
 // after a sync that failed and lost.
 func TestFaultInReopen(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	eachVariant(t, "reopen", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
 		r.start()
@@ -153,7 +154,7 @@ func TestFaultInReopen(t *testing.T) {
 // by it, and the next one has to work.
 func TestFaultInCheckpoint(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	eachVariant(t, "checkpoint", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
 		r.start()
@@ -178,7 +179,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 // long.
 func TestFaultInLongLog(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	for _, tc := range []variant{
 		{name: "write", rule: faultvfs.Rule{Op: faultvfs.Write, Short: true, Times: 1, Nth: 3}},
 		{name: "full", rule: faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
@@ -203,7 +204,7 @@ func TestFaultInLongLog(t *testing.T) {
 // well, it works and has lost nothing.
 func TestFaultInOpen(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	t.Run("made", func(t *testing.T) {
 		t.Parallel()
 		eachVariant(t, "make", func(t *testing.T, rule faultvfs.Rule) {
@@ -249,7 +250,7 @@ func (r *rig) failToOpen(rule faultvfs.Rule) *faultvfs.Fault {
 // TestFaultInRead fails each operation of reads in turn.
 func TestFaultInRead(t *testing.T) {
 	t.Parallel()
-	seed := baseSeed(t)
+	seed := soak.Seed(t)
 	eachVariant(t, "read", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
 		r.start()
@@ -281,10 +282,10 @@ func TestFaultInRead(t *testing.T) {
 // repeating what failed under the same name, as callers are told to.
 func TestFaultUnderLoad(t *testing.T) {
 	t.Parallel()
-	for i := range rounds(t, "PARLEY_FAULT_RUNS", 6, 60) {
+	for i := range soak.Count(6, 60) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			seed := baseSeed(t)
+			seed := soak.Seed(t)
 			r := newRig(t, seed)
 			r.start()
 			var mu sync.Mutex
@@ -334,7 +335,7 @@ func (r *rig) insist(name string) {
 // TestFaultMessage: who reads it has to know what to do.
 func TestFaultMessage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, baseSeed(t))
+	r := newRig(t, soak.Seed(t))
 	r.start()
 	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Err: faultvfs.ErrFull})
 	err := r.commit(r.name())

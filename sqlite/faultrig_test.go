@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -164,7 +165,7 @@ func sweep(t *testing.T, rule faultvfs.Rule, sparse bool, try func(rule faultvfs
 			t.Fatal("the fault strikes without end")
 		}
 		struck++
-		if sparse && os.Getenv("PARLEY_SOAK") != "1" {
+		if sparse && !soak.On() {
 			rule.Nth += rule.Nth / 4
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -80,7 +81,7 @@ func randomCut(r *rand.Rand) int {
 // TestPowerCut cuts the power under load, again and again on what survived.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	cuts, seed := rounds(t, "PARLEY_CUTS", 100, 1000), baseSeed(t)
+	cuts, seed := soak.Count(100, 1000), soak.Seed(t)
 	for i := range (cuts + cutsPerStore - 1) / cutsPerStore {
 		t.Run(fmt.Sprintf("store %d", i), func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +122,7 @@ func TestPowerCutControl(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			const stores = 10
-			seed, lost := baseSeed(t), 0
+			seed, lost := soak.Seed(t), 0
 			for i := range stores {
 				r := rand.New(rand.NewPCG(seed, uint64(i)))
 				next, book := t.TempDir(), newLedger()

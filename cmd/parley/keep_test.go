@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/keep"
 	"github.com/parley-run/parley/secret"
 	"github.com/parley-run/parley/sqlite"
@@ -135,15 +135,7 @@ func TestEncrypt(t *testing.T) {
 // key, at random moments: each time the folder opens, and is whole.
 func TestKilledEncrypt(t *testing.T) {
 	t.Parallel()
-	kills := 20
-	if os.Getenv("PARLEY_SOAK") == "1" {
-		kills = 200
-	}
-	seed, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("PARLEY_SEED=%d", seed)
+	kills, seed := soak.Count(20, 200), soak.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := furnish(t, 40)
 	key := keyFileOf(t, f)

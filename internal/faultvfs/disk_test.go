@@ -9,6 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // life inserts rows on a fresh disk until its power goes, and gives the verdict
@@ -70,7 +71,7 @@ func TestDiskKeepsWhatWasSynced(t *testing.T) {
 	} {
 		t.Run(mode.journal, func(t *testing.T) {
 			t.Parallel()
-			s := seed(t)
+			s := soak.Seed(t)
 			for i := range uint64(40) {
 				d := faultvfs.NewDisk(s + i)
 				d.Unordered = i%2 == 0
@@ -93,7 +94,7 @@ func TestDiskLosesWhatWasNotSynced(t *testing.T) {
 	} {
 		t.Run(mode.journal+" "+mode.synchronous, func(t *testing.T) {
 			t.Parallel()
-			s := seed(t)
+			s := soak.Seed(t)
 			lost := 0
 			for i := range uint64(20) {
 				r := rand.New(rand.NewPCG(s+i, 1))
@@ -113,7 +114,7 @@ func TestDiskLosesWhatWasNotSynced(t *testing.T) {
 // where names are unordered the journal may come back and undo the database.
 func TestDiskUnorderedBringsJournalBack(t *testing.T) {
 	t.Parallel()
-	s := seed(t)
+	s := soak.Seed(t)
 	lost := map[bool]int{}
 	for i := range uint64(40) {
 		for _, unordered := range []bool{false, true} {
@@ -135,7 +136,7 @@ func TestDiskFailedSync(t *testing.T) {
 	for _, lose := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lose=%v", lose), func(t *testing.T) {
 			t.Parallel()
-			s := seed(t)
+			s := soak.Seed(t)
 			lost := 0
 			for i := range uint64(20) {
 				d := faultvfs.NewDisk(s + i)
@@ -175,7 +176,7 @@ func TestDiskFailedSync(t *testing.T) {
 
 func TestDiskAfterCut(t *testing.T) {
 	t.Parallel()
-	d := faultvfs.NewDisk(seed(t))
+	d := faultvfs.NewDisk(soak.Seed(t))
 	name := register(t, d)
 	path := filepath.Join(t.TempDir(), "t.db")
 	c, err := open(path, name, "journal_mode(wal)")

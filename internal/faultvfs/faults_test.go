@@ -8,6 +8,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // Each rule makes SQLite report its error, at the operation it names and as
@@ -101,7 +102,7 @@ func TestFaultsOpen(t *testing.T) {
 // Do is a breakpoint: it is called once, before the operation, which happens.
 func TestFaultsDo(t *testing.T) {
 	t.Parallel()
-	d := faultvfs.NewDisk(seed(t))
+	d := faultvfs.NewDisk(soak.Seed(t))
 	f := faultvfs.NewFaults(d)
 	path := filepath.Join(t.TempDir(), "t.db")
 	c, err := open(path, register(t, f), "synchronous(EXTRA)", "journal_mode(wal)")

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
@@ -107,16 +106,4 @@ func verdict(dir string, acked int) string {
 		return fmt.Sprintf("%d rows were acknowledged, %d are there", acked, counts[0])
 	}
 	return ""
-}
-
-// seed gives the seed of a test's random choices: PARLEY_SEED, or a fresh one
-// that is logged.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		n = uint64(time.Now().UnixNano())
-	}
-	t.Logf("PARLEY_SEED=%d", n)
-	return n
 }

@@ -88,6 +88,7 @@ var Table = []Layer{
 
 	{Path: "internal/faultvfs", Holds: "a file system for tests of stores: power cuts, failing calls"},
 	{Path: "internal/layout", Holds: "this table, and the test that holds it"},
+	{Path: "internal/soak", Holds: "how much a random test does, and from which seed"},
 }
 
 // Package is one package of the source tree, as the check sees it.

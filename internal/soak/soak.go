@@ -1,0 +1,40 @@
+// Package soak says how much a random test does, and where its choices start.
+//
+// PARLEY_SOAK=1 asks for full counts; a normal run does a part of them.
+// PARLEY_COUNT asks for another count, PARLEY_SEED repeats a run. The package is for tests, starts no goroutine, and
+// imports nothing of the module.
+package soak
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// On reports whether full counts are asked for.
+func On() bool { return os.Getenv("PARLEY_SOAK") == "1" }
+
+// Count gives how often a test repeats: so often in a normal run, and so often
+// with full counts. PARLEY_COUNT, if it is set to a number, says otherwise.
+func Count(normal, full int) int {
+	if n, err := strconv.Atoi(os.Getenv("PARLEY_COUNT")); err == nil && n > 0 {
+		return n
+	}
+	if On() {
+		return full
+	}
+	return normal
+}
+
+// Seed gives the seed of a test's random choices: PARLEY_SEED, or a fresh one.
+// It is logged.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
+	if err != nil {
+		n = uint64(time.Now().UnixNano())
+	}
+	t.Logf("PARLEY_SEED=%d", n)
+	return n
+}
