@@ -68,10 +68,7 @@ func ofFile(err error) bool {
 // copyOne writes one blob, unless it is there.
 func copyOne(ctx context.Context, from, to *Store, b parley.Blob) (err error) {
 	if to.intact(b) {
-		if err := to.keepFolder(b.Handle); err != nil {
-			return err
-		}
-		return nil
+		return to.keepFolder(b.Handle)
 	}
 	content, err := from.open(b)
 	if err != nil {

@@ -29,6 +29,9 @@ import (
 // killPlan.
 const helperEnv = "PARLEY_BLOB_CRASH_HELPER"
 
+// killsPerFolder is how many processes die over the same folder.
+const killsPerFolder = 10
+
 // killPlan says what the process does and when it is killed.
 type killPlan struct {
 	Dir    string
@@ -170,9 +173,14 @@ func TestKill(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(seed, uint64(len(secret))))
-			dir, acked := t.TempDir(), map[parley.BlobHandle]string{}
-			kills := soak.Count(10, 100)
+			var dir string
+			var acked map[parley.BlobHandle]string
+			kills, total := soak.Count(10, 100), 0
 			for life := range kills {
+				if life%killsPerFolder == 0 {
+					total += len(acked)
+					dir, acked = t.TempDir(), map[parley.BlobHandle]string{}
+				}
 				plan := killPlan{Dir: dir, Life: life, Secret: secret}
 				if rnd.IntN(2) == 0 {
 					plan.Lines = 1 + rnd.IntN(20)
@@ -189,7 +197,7 @@ func TestKill(t *testing.T) {
 					return
 				}
 			}
-			t.Logf("%d kills, %d blobs acknowledged, none lost", kills, len(acked))
+			t.Logf("%d kills, %d blobs acknowledged, none lost", kills, total+len(acked))
 		})
 	}
 }

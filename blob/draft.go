@@ -135,14 +135,26 @@ func (s *Store) ensureDir() error {
 	if s.isSynced(s.dir) {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	if err := syncFolder(filepath.Dir(s.dir)); err != nil {
+	if err := makeDir(s.dir); err != nil {
 		return err
 	}
 	s.markSynced(s.dir)
 	return nil
+}
+
+// makeDir makes a folder, and those it is in, and syncs their names.
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeDir(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
 }
 
 // ensureFolder makes a folder for blobs. That it is there does not mean that it
@@ -151,10 +163,7 @@ func (s *Store) ensureFolder(folder string) error {
 	if s.isSynced(folder) {
 		return nil
 	}
-	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := syncFolder(s.dir); err != nil {
+	if err := makeDir(folder); err != nil {
 		return err
 	}
 	s.markSynced(folder)

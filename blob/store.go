@@ -59,8 +59,9 @@ type Store struct {
 	drafts map[string]bool // temporary files in use
 }
 
-// New gives the media in a folder, which is made when the first blob is put. A
-// configuration that cannot work is [parley.CodeInvalid].
+// New gives the media in a folder, which is made when the first blob is put. Only
+// one Store of a folder may put and sweep at a time. A configuration that cannot
+// work is [parley.CodeInvalid].
 func New(dir string, index Index, cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // WithVFS opens the store's files through a registered VFS.
 func WithVFS(cfg Config, name string) Config {
@@ -77,4 +81,13 @@ func HoldReader(ctx context.Context, s *Store) (release func()) {
 		close(finish)
 		<-done
 	}
+}
+
+// Statements gives what the writer has prepared so far.
+func Statements(ctx context.Context, s *Store) (list []string, err error) {
+	err = s.writer.submit(ctx, &request{apply: func(t *tx) error {
+		list = slices.Sorted(maps.Keys(t.c.stmts))
+		return nil
+	}})
+	return list, err
 }

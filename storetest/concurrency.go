@@ -36,6 +36,30 @@ var concurrencyTests = []test{
 		}
 		f.equal("fence", parley.Fence(tenth(100)), f.session(home).Fence)
 	}},
+	{"a blob is removed or referred to, never both", func(f *fixture) {
+		for round := range tenth(100) {
+			handle, id := parley.BlobHandle(fmt.Sprintf("blob_%d", round)), parley.SessionID(fmt.Sprintf("cli:%d", round))
+			f.commit(parley.Batch{Blobs: register(handle), Sessions: []parley.SessionChange{newSession(id)}})
+			won := race(f, 8, func(i int) parley.Batch {
+				if i%2 == 0 {
+					return parley.Batch{Blobs: []parley.BlobChange{{Handle: handle, Remove: true}}}
+				}
+				return parley.Batch{Sessions: []parley.SessionChange{appendTo(id, showing(fmt.Sprint("m", i), handle))}}
+			})
+			_, err := f.store.Blob(f.Context(), all, handle)
+			removed, referred := 0, 0
+			for _, i := range won {
+				removed, referred = removed+(i+1)%2, referred+i%2
+			}
+			f.equal("messages that refer to it", referred, len(f.events(id)))
+			if (removed > 0) == (referred > 0) || (err == nil) != (referred > 0) {
+				f.Errorf("%d removed it, %d refer to it, and it is there: %v", removed, referred, err == nil)
+			}
+			if err == nil {
+				f.checkUnused("in use", handle, time.Time{})
+			}
+		}
+	}},
 }
 
 // race commits batches at once and gives the numbers of those that were applied.
