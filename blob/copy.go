@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // CopyConfig of [CopyAll].
@@ -53,7 +54,7 @@ func CopyAll(ctx context.Context, from, to *Store, cfg CopyConfig) error {
 		if !to.isSynced(folder) {
 			continue // nothing could be copied there
 		}
-		if err := syncFolder(folder); err != nil {
+		if err := disk.SyncFolder(folder); err != nil {
 			return unwritable("copy media", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // draftPattern is what temporary files are called; no blob's file is.
@@ -154,7 +155,7 @@ func makeDir(dir string) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(filepath.Dir(dir))
+	return disk.SyncFolder(filepath.Dir(dir))
 }
 
 // ensureFolder makes a folder for blobs. That it is there does not mean that it
@@ -180,13 +181,4 @@ func (s *Store) markSynced(folder string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.synced[folder] = true
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncNames(d), d.Close())
 }

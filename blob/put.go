@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // Put stores what r gives and registers it. The blob is durable, and whole, when
@@ -75,7 +76,7 @@ func (s *Store) settle(d *draft, b parley.Blob) error {
 		return err
 	}
 	// Also for a file that was there: who put it may have died before this.
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := disk.SyncFolder(filepath.Dir(path)); err != nil {
 		return unwritable("put media", err)
 	}
 	return nil

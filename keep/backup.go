@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // Backup writes the folder's store and media into one file, where nothing may
@@ -58,7 +59,7 @@ func (f Folder) Backup(ctx context.Context, file string, progress Progress) (err
 	if err := os.Link(archive, file); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
 	}
-	return syncFolder(filepath.Dir(file))
+	return disk.SyncFolder(filepath.Dir(file))
 }
 
 // stage copies the folder to another, which is then as a stopped Parley leaves

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // Encrypt makes the folder's store and media encrypted. If there is no key yet,
@@ -102,7 +103,7 @@ func (f Folder) wrap(ctx context.Context, name string, key, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.envelope(), text); err != nil {
+	if err := disk.WriteFile(f.envelope(), text); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot write the envelope of the store's key: %v", err)
 	}
 	_, again, err := f.unlock(ctx)
@@ -174,7 +175,7 @@ func (f Folder) rewrite(ctx context.Context, o *Opened, key []byte, progress Pro
 			return err
 		}
 	}
-	return syncFolder(f.Dir)
+	return disk.SyncFolder(f.Dir)
 }
 
 // checkSwitched opens the folder as it is after a switch, which also removes what

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // Database is a store in a file of a data folder.
@@ -187,5 +188,5 @@ func (f Folder) tidy(key []byte) error {
 	if !removed {
 		return nil
 	}
-	return syncFolder(f.Dir)
+	return disk.SyncFolder(f.Dir)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // restoring is the folder inside the data folder that is written to until all is
@@ -63,7 +64,7 @@ func (f Folder) Restore(ctx context.Context, file string, progress Progress) (er
 	staged := f
 	staged.Dir, staged.Name = stage, header.Store
 	if key != nil {
-		if err := writeFile(staged.envelope(), header.Envelope); err != nil {
+		if err := disk.WriteFile(staged.envelope(), header.Envelope); err != nil {
 			return parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
 		}
 	}
@@ -154,7 +155,7 @@ func (f Folder) settle(staged Folder) error {
 			return err
 		}
 	}
-	if err := syncFolder(f.Dir); err != nil {
+	if err := disk.SyncFolder(f.Dir); err != nil {
 		return err
 	}
 	if err := os.Rename(staged.Path(), f.Path()); err != nil {
@@ -163,7 +164,7 @@ func (f Folder) settle(staged Folder) error {
 	if err := os.Remove(staged.Dir); err != nil {
 		return err
 	}
-	return syncFolder(f.Dir)
+	return disk.SyncFolder(f.Dir)
 }
 
 // settled is where a staged file belongs. The store may have another name here.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // readPrivate reads a plain file that nobody but its owner can read.
@@ -98,7 +99,7 @@ func fill(f *os.File, data []byte, old fs.FileInfo) error {
 		return err
 	}
 	if old != nil {
-		if err := keepOwner(f, old); err != nil {
+		if err := disk.KeepOwner(f.Name(), old); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func removeFile(path string) error {
 // settle makes a change of names last. If that fails the change may or may not
 // survive a power cut.
 func settle(path string) error {
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := disk.SyncFolder(filepath.Dir(path)); err != nil {
 		return gaveUp("cannot confirm the change of "+path, fmt.Errorf("%w: %w", parley.ErrOutcomeUnknown, err))
 	}
 	return nil

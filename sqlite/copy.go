@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // copyPages is how many pages are copied between two looks at the context.
@@ -69,7 +70,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if err := out.Sync(); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return disk.SyncFolder(filepath.Dir(path))
 }
 
 // copyDatabase copies what the transaction of c sees.
@@ -138,5 +139,5 @@ func (s *Store) replaceBy(path string) error {
 	if err := os.Rename(path, s.path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(s.path))
+	return disk.SyncFolder(filepath.Dir(s.path))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // create makes a store under another name and puts it in its place when it is
@@ -20,7 +21,7 @@ func (s *Store) create(ctx context.Context) error {
 	}
 	err := os.Rename(made.path, s.path)
 	if err == nil {
-		err = syncFolder(filepath.Dir(s.path))
+		err = disk.SyncFolder(filepath.Dir(s.path))
 	}
 	if err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
@@ -48,15 +49,6 @@ func (s *Store) build(ctx context.Context) (err error) {
 		return err
 	}
 	return f.Sync()
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncNames(d), d.Close())
 }
 
 // realPath gives the absolute path behind symbolic links, so that a store has

@@ -13,6 +13,7 @@ import (
 	"lukechampine.com/adiantum"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // applicationID marks a SQLite file as a store of Parley ("PARL").
@@ -196,5 +197,5 @@ func copyFile(from, to string) (err error) {
 	if err := out.Sync(); err != nil {
 		return fmt.Errorf("copy store: %w", err)
 	}
-	return syncFolder(filepath.Dir(to))
+	return disk.SyncFolder(filepath.Dir(to))
 }

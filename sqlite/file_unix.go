@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// syncNames syncs a folder.
-func syncNames(d *os.File) error { return d.Sync() }
-
 // shareIndex gives the index of the write-ahead log the mode and the owner of
 // the database. The driver makes it as whoever comes first: if that is root, who
 // only looks, nobody else could write any more. Who may not change it leaves it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // fileLock keeps a second writer away. It is a lock of the operating system on
@@ -20,7 +21,7 @@ func takeLock(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot lock the store: %v", err)
 	}
-	if err := lockFile(f); err != nil {
+	if err := disk.Lock(f); err != nil {
 		holder := "another process"
 		if text, readErr := io.ReadAll(io.LimitReader(f, 32)); readErr == nil && len(text) > 0 {
 			holder = "process " + strings.TrimSpace(string(text))

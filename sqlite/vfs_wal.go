@@ -6,6 +6,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // maxGathered bounds what a walFile gathers before it writes.
@@ -67,7 +69,7 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 		return err
 	}
 	if !f.named {
-		if err := syncFolder(filepath.Dir(f.path)); err != nil {
+		if err := disk.SyncFolder(filepath.Dir(f.path)); err != nil {
 			return err
 		}
 		f.named = true

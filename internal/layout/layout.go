@@ -44,19 +44,20 @@ type Layer struct {
 // Table is every package of the module, from the bottom to the top.
 var Table = []Layer{
 	{Path: Root, Holds: "the domain as types; what a store, a runner and the seams around them promise; error codes", Core: true},
+	{Path: "internal/disk", Holds: "files that survive a crash: whole writes, synced names, locks, owners"},
 
 	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}, Planned: true},
 	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}, Planned: true},
 	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}, Planned: true},
 
-	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
+	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root, "internal/disk"}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
 	{Path: "search", Holds: "the full-text index and its queries", Imports: []string{Root}, Planned: true},
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},
 	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true, Planned: true},
-	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root}},
-	{Path: "keep", Holds: "looking after a data folder: doctor, encryption switch, backup, restore", Imports: []string{Root, "blob"}},
-	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root}},
+	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root, "internal/disk"}},
+	{Path: "keep", Holds: "looking after a data folder: doctor, encryption switch, backup, restore", Imports: []string{Root, "internal/disk", "blob"}},
+	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root, "internal/disk"}},
 
 	{Path: "turn", Holds: "the default runner: model, tools, fallback, limits", Imports: []string{Root}, Core: true, Planned: true},
 	{Path: "model/*", Holds: "one leaf per model provider", Imports: []string{Root}, Planned: true},

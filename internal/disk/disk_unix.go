@@ -1,0 +1,37 @@
+//go:build unix
+
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncNames syncs a folder.
+func syncNames(d *os.File) error { return d.Sync() }
+
+// Lock locks an open file until it is closed or its process ends. It fails at
+// once if another has it.
+func Lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// KeepOwner gives the file at path the mode and the owner of the one it
+// replaces. Otherwise root, who replaces it once, would lock out the daemon that
+// uses it.
+func KeepOwner(path string, old fs.FileInfo) error {
+	if err := os.Chmod(path, old.Mode().Perm()); err != nil {
+		return err
+	}
+	return TakeOwner(path, old)
+}
+
+// TakeOwner gives the file or folder at path the owner of another, if it has a
+// different one.
+func TakeOwner(path string, other fs.FileInfo) error {
+	if is, ok := other.Sys().(*syscall.Stat_t); ok && int(is.Uid) != os.Geteuid() {
+		return os.Lchown(path, int(is.Uid), int(is.Gid))
+	}
+	return nil
+}
