@@ -75,6 +75,24 @@ func (s *Store) open(b parley.Blob) (content io.ReadSeekCloser, err error) {
 	return &sealedFile{unsealer: u, Closer: f}, nil
 }
 
+// OpenFile opens the file of a registered blob as it lies on the disk, for copies
+// of the folder. Name is its place there, with slashes.
+func (s *Store) OpenFile(b parley.Blob) (f *os.File, name string, err error) {
+	content, err := s.open(b)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := content.Close(); err != nil {
+		return nil, "", unwritable("open media", err)
+	}
+	path, _ := s.path(b.Handle)
+	if f, err = os.Open(path); err != nil {
+		return nil, "", unwritable("open media", err)
+	}
+	folder, file, _ := place(b.Handle)
+	return f, folder + "/" + file, nil
+}
+
 // notSealed says what is wrong with a file that has the size of an encrypted one
 // in a store that has no secret.
 func (s *Store) notSealed(f *os.File, handle parley.BlobHandle) error {

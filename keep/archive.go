@@ -10,174 +10,120 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/parley-run/parley"
 )
 
-// A backup is a tar archive: first a header, then the files of the folder, and at
-// the end what they must be. An archive without its end is not a backup.
+// A backup is a tar archive: first a header, then the store and the media, and
+// at the end a sum over all of them. An archive without its end is not a backup.
 const (
 	archiveFormat = 1
 	headerEntry   = "parley-backup.json"
-	sumsEntry     = "parley-backup.sums.json"
-	maxEntryText  = 256 << 20 // of the two that are read into memory
+	storeEntry    = "parley.db"
+	mediaEntries  = "blobs"
+	endEntry      = "parley-backup-end.json"
+	maxEntryText  = 1 << 20 // of the two that are read into memory
 )
+
+// mediaEntry is how media are called in an archive: the form, and the name of
+// the file.
+var mediaEntry = regexp.MustCompile(`^` + mediaEntries + `/(plain|sealed)/[0-9a-f]{2}/[0-9a-f]{62}$`)
 
 // archiveHeader says what an archive is.
 type archiveHeader struct {
 	Format    int       `json:"format"`
 	CreatedAt time.Time `json:"created_at"`
-	Store     string    `json:"store"` // the name of the store's file
 	// Envelope has the key of an encrypted store, sealed. It stands here so that
 	// a restore knows at once whether it has the key.
 	Envelope json.RawMessage `json:"envelope,omitempty"`
-	Bytes    int64           `json:"bytes"` // of all files
 }
 
-// archiveSum is what a file must be.
-type archiveSum struct {
-	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"`
+// archiveEnd says what must have come before it.
+type archiveEnd struct {
+	Files  int64  `json:"files"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // of names, sizes and contents
 }
 
-// writeArchive writes all files under dir.
-func writeArchive(ctx context.Context, w io.Writer, dir string, header archiveHeader, progress func(done, total int64)) error {
-	paths, total, err := filesUnder(dir)
-	if err != nil {
-		return err
-	}
-	header.Format, header.Bytes = archiveFormat, total
-	out := tar.NewWriter(w)
-	if err := addText(out, headerEntry, header, header.CreatedAt); err != nil {
-		return err
-	}
-	sums := map[string]archiveSum{}
-	done := int64(0)
-	for _, path := range paths {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		sum, err := addFile(ctx, out, dir, path, header.CreatedAt)
-		if err != nil {
-			return err
-		}
-		sums[path] = sum
-		done += sum.Size
-		if progress != nil {
-			progress(done, total)
-		}
-	}
-	if err := addText(out, sumsEntry, sums, header.CreatedAt); err != nil {
-		return err
-	}
-	return out.Close()
+// archiveWriter writes an archive, file by file.
+type archiveWriter struct {
+	tar *tar.Writer
+	at  time.Time
+	sum archiveSum
 }
 
-// filesUnder lists the files under dir by their slash-separated names.
-func filesUnder(dir string) (paths []string, total int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		paths = append(paths, filepath.ToSlash(name))
-		total += info.Size()
-		return nil
-	})
-	return paths, total, err
+func newArchive(w io.Writer, header archiveHeader) (*archiveWriter, error) {
+	header.Format = archiveFormat
+	a := &archiveWriter{tar: tar.NewWriter(w), at: header.CreatedAt, sum: newSum()}
+	return a, a.text(headerEntry, header)
 }
 
-func addText(out *tar.Writer, name string, v any, at time.Time) error {
+func (a *archiveWriter) text(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	if err := out.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o600, ModTime: at}); err != nil {
+	if err := a.begin(name, int64(len(text))); err != nil {
 		return err
 	}
-	_, err = out.Write(text)
+	_, err = a.tar.Write(text)
 	return err
 }
 
-func addFile(ctx context.Context, out *tar.Writer, dir, path string, at time.Time) (sum archiveSum, err error) {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(path)))
-	if err != nil {
-		return sum, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return sum, err
-	}
-	if err := out.WriteHeader(&tar.Header{Name: path, Size: info.Size(), Mode: 0o600, ModTime: at}); err != nil {
-		return sum, err
-	}
-	s := newSummer(ctx, f)
-	if _, err := io.Copy(out, s); err != nil {
-		return sum, err
-	}
-	return s.sum(), nil
+func (a *archiveWriter) begin(name string, size int64) error {
+	return a.tar.WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o600, ModTime: a.at})
 }
 
-// readHeader reads the header of an archive. It fails with [parley.CodeInvalid]
-// for what is not a backup.
-func readHeader(in *tar.Reader) (header archiveHeader, err error) {
-	entry, err := in.Next()
+// file adds a file of this size.
+func (a *archiveWriter) file(ctx context.Context, name string, size int64, from io.Reader, progress func(done, total int64)) error {
+	if err := a.begin(name, size); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.MultiWriter(a.tar, a.sum.begin(name, size)), &patient{ctx: ctx, from: from, total: size, progress: progress})
+	return err
+}
+
+// end completes the archive.
+func (a *archiveWriter) end() error {
+	if err := a.text(endEntry, a.sum.end()); err != nil {
+		return err
+	}
+	return a.tar.Close()
+}
+
+// archiveReader reads an archive. It takes nothing but what a backup has, and not
+// more than the archive itself is large.
+type archiveReader struct {
+	tar    *tar.Reader
+	header archiveHeader
+	left   int64 // bytes that may still come
+	sum    archiveSum
+}
+
+// openArchive reads the header of an archive of this size. It fails with
+// [parley.CodeInvalid] for what is not a backup.
+func openArchive(r io.Reader, size int64) (*archiveReader, error) {
+	a := &archiveReader{tar: tar.NewReader(r), left: size, sum: newSum()}
+	entry, err := a.tar.Next()
 	if err != nil || entry.Name != headerEntry {
-		return header, notBackup("it does not begin like one")
+		return nil, notBackup("it does not begin like one")
 	}
-	if err := readText(in, &header); err != nil {
-		return header, err
+	if err := a.text(&a.header); err != nil {
+		return nil, err
 	}
-	if header.Format > archiveFormat {
-		return header, parley.Errorf(parley.CodeInvalid, "this backup was written by a newer Parley; use that one")
+	if a.header.Format > archiveFormat {
+		return nil, parley.Errorf(parley.CodeInvalid, "this backup was written by a newer Parley; use that one")
 	}
-	if !filepath.IsLocal(header.Store) || filepath.Base(header.Store) != header.Store {
-		return header, notBackup("it names the store %q", header.Store)
-	}
-	return header, nil
+	return a, nil
 }
 
-// readFiles writes the files of an archive into dir, which is empty, and compares
-// them with what they must be. It fails with [parley.CodeInvalid] for what is not
-// a whole backup. Progress is told the bytes that are done.
-func readFiles(ctx context.Context, in *tar.Reader, dir string, progress func(done int64)) error {
-	sums := map[string]archiveSum{}
-	done := int64(0)
-	for {
-		entry, err := in.Next()
-		if err != nil {
-			return notBackup("it ends too early: %v", err)
-		}
-		if entry.Name == sumsEntry {
-			return compareSums(in, sums)
-		}
-		if _, twice := sums[entry.Name]; twice || entry.Typeflag != tar.TypeReg || !filepath.IsLocal(filepath.FromSlash(entry.Name)) {
-			return notBackup("it has an entry %q that does not belong there", entry.Name)
-		}
-		sum, err := extract(ctx, in, filepath.Join(dir, filepath.FromSlash(entry.Name)))
-		if err != nil {
-			return err
-		}
-		sums[entry.Name] = sum
-		done += sum.Size
-		progress(done)
-	}
-}
-
-func readText(in io.Reader, v any) error {
-	text, err := io.ReadAll(io.LimitReader(in, maxEntryText))
+func (a *archiveReader) text(v any) error {
+	text, err := io.ReadAll(io.LimitReader(a.tar, maxEntryText))
 	if err == nil {
 		err = json.Unmarshal(text, v)
 	}
@@ -187,74 +133,119 @@ func readText(in io.Reader, v any) error {
 	return nil
 }
 
-func compareSums(in io.Reader, got map[string]archiveSum) error {
-	want := map[string]archiveSum{}
-	if err := readText(in, &want); err != nil {
-		return err
-	}
-	for name, sum := range want {
-		if got[name] != sum {
-			return notBackup("%s in it is damaged or missing", name)
+// extract writes the files of the archive into dir, which is empty.
+func (a *archiveReader) extract(ctx context.Context, dir string, progress func(done, total int64)) error {
+	total := a.left
+	for {
+		entry, err := a.tar.Next()
+		if err != nil {
+			return notBackup("it ends too early: %v", err)
+		}
+		if entry.Name == endEntry {
+			var want archiveEnd
+			if err := a.text(&want); err != nil {
+				return err
+			}
+			if a.sum.end() != want {
+				return notBackup("something in it was changed")
+			}
+			return nil
+		}
+		if err := a.check(entry); err != nil {
+			return err
+		}
+		if err := a.extractFile(ctx, entry, filepath.Join(dir, filepath.FromSlash(entry.Name))); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(total-a.left, total)
 		}
 	}
-	if len(got) != len(want) {
-		return notBackup("it has more files than it says")
+}
+
+// check refuses an entry that a backup does not have. A sparse file would take
+// more room than it has bytes.
+func (a *archiveReader) check(entry *tar.Header) error {
+	form := path.Join(mediaEntries, formName(a.header.Envelope != nil))
+	known := entry.Name == storeEntry || mediaEntry.MatchString(entry.Name) && path.Dir(path.Dir(entry.Name)) == form
+	if !known || entry.Typeflag != tar.TypeReg {
+		return notBackup("it has an entry %q that does not belong there", entry.Name)
+	}
+	if a.left -= entry.Size; a.left < 0 {
+		return notBackup("%q in it is larger than all of it", entry.Name)
 	}
 	return nil
 }
 
-// extract writes one file, synced.
-func extract(ctx context.Context, in io.Reader, path string) (sum archiveSum, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return sum, parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
+// extractFile writes one file, synced.
+func (a *archiveReader) extractFile(ctx context.Context, entry *tar.Header, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return sum, parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
+		return parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
 	}
-	s := newSummer(ctx, in)
-	_, err = io.Copy(f, s)
+	from := &patient{ctx: ctx, from: a.tar}
+	_, err = io.Copy(io.MultiWriter(f, a.sum.begin(entry.Name, entry.Size)), from)
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case errors.Is(s.err, io.ErrUnexpectedEOF):
+	case from.err != nil:
 		err = notBackup("it ends too early")
-	case err != nil:
-		err = parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
-	default:
+	case err == nil:
 		err = f.Sync()
 	}
-	return s.sum(), errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil && parley.CodeOf(err) == parley.CodeInternal && ctx.Err() == nil {
+		err = parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
+	}
+	return err
 }
 
-// summer sums up what is read through it, and stops when the context ends.
-type summer struct {
-	ctx  context.Context //nolint:containedctx // it lives as long as one copy
-	from io.Reader
+// archiveSum sums up the files of an archive.
+type archiveSum struct {
 	hash hash.Hash
-	size int64
-	err  error
+	done *archiveEnd
 }
 
-func newSummer(ctx context.Context, from io.Reader) *summer {
-	return &summer{ctx: ctx, from: from, hash: sha256.New()}
+func newSum() archiveSum { return archiveSum{hash: sha256.New(), done: &archiveEnd{}} }
+
+// begin gives what the content of the next file is written to.
+func (s archiveSum) begin(name string, size int64) io.Writer {
+	s.done.Files++
+	s.done.Bytes += size
+	_, _ = fmt.Fprintf(s.hash, "%d %s %d\n", len(name), name, size) // a hash never fails
+	return s.hash
 }
 
-func (s *summer) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
+func (s archiveSum) end() archiveEnd {
+	end := *s.done
+	end.SHA256 = hex.EncodeToString(s.hash.Sum(nil))
+	return end
+}
+
+// patient reads until the context ends.
+type patient struct {
+	ctx         context.Context //nolint:containedctx // it lives as long as one copy
+	from        io.Reader
+	done, total int64
+	progress    func(done, total int64)
+	err         error // of the reader, not of who writes
+}
+
+func (p *patient) Read(buf []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.from.Read(p)
-	s.hash.Write(p[:n])
-	s.size += int64(n)
+	n, err := p.from.Read(buf)
+	p.done += int64(n)
+	if p.progress != nil {
+		p.progress(p.done, p.total)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
+		p.err = err
 	}
 	return n, err
-}
-
-func (s *summer) sum() archiveSum {
-	return archiveSum{Size: s.size, SHA256: hex.EncodeToString(s.hash.Sum(nil))}
 }
 
 func notBackup(format string, args ...any) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -19,122 +20,155 @@ import (
 // to. It is encrypted if the store is, with the envelope of its key inside; the
 // key that opens the envelope is not.
 //
-// It needs room for another copy beside the file while it runs. If it fails or
-// is cut short, there is no file.
-func (f Folder) Backup(ctx context.Context, file string, progress Progress) (err error) {
+// Media that are missing or damaged do not keep the rest from being saved: they
+// are what it gives back.
+//
+// It needs room for another copy of the store, beside the file, while it runs. If
+// it fails or is cut short, there is no file.
+func (f Folder) Backup(ctx context.Context, file string, progress Progress) (lost []parley.Problem, err error) {
 	if _, err := os.Lstat(file); err == nil {
-		return parley.Errorf(parley.CodeConflict, "%s exists already; choose another name for the backup", file)
+		return nil, parley.Errorf(parley.CodeConflict, "%s exists already; choose another name for the backup", file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
+		return nil, parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
 	}
 	key, err := f.key(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stage, err := os.MkdirTemp(filepath.Dir(file), ".parley-backup-*")
-	if err != nil {
-		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
-	staged := f
-	staged.Dir = filepath.Join(stage, "folder")
-	if err := os.Mkdir(staged.Dir, 0o700); err != nil {
-		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
-	}
-	header := archiveHeader{CreatedAt: time.Now().UTC().Truncate(time.Second), Store: f.Name}
+	header := archiveHeader{CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if key != nil {
 		// It is replaced in one step, so it is whole whenever it is read.
 		if header.Envelope, err = os.ReadFile(f.envelope()); err != nil {
-			return parley.Errorf(parley.CodeUnavailable, "cannot read the envelope of the store's key: %v", err)
+			return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the envelope of the store's key: %v", err)
 		}
 	}
-	if err := f.stage(ctx, staged, key, progress); err != nil {
-		return err
+	work, err := newScratch(filepath.Dir(file))
+	if err != nil {
+		return nil, err
 	}
-	archive := filepath.Join(stage, "archive")
-	if err := writeArchiveFile(ctx, archive, staged.Dir, header, progress); err != nil {
-		return err
+	defer func() { err = errors.Join(err, work.remove()) }()
+	lost, err = f.archive(ctx, work, key, header, progress)
+	if err != nil {
+		return nil, err
 	}
-	// A link, unlike a rename, never replaces what somebody put there meanwhile.
-	if err := os.Link(archive, file); err != nil {
-		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
-	}
-	return disk.SyncFolder(filepath.Dir(file))
+	return lost, publish(work.path("archive"), file)
 }
 
-// stage copies the folder to another, which is then as a stopped Parley leaves
-// one.
-func (f Folder) stage(ctx context.Context, staged Folder, key []byte, progress Progress) (err error) {
+// archive writes the archive into the scratch folder.
+func (f Folder) archive(ctx context.Context, work *scratch, key []byte, header archiveHeader, progress Progress) (lost []parley.Problem, err error) {
 	live, err := f.openWith(ctx, key, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = live.Store.CopyTo(ctx, staged.Path(), key, progress.step("copying the store"))
-	if err := errors.Join(err, live.Close()); err != nil {
-		return err
+	// It stays open until the end, so that no switch comes in between.
+	defer func() { err = errors.Join(err, live.Close()) }()
+	staged := f
+	staged.Dir, staged.Name = work.dir, storeEntry
+	if err := live.Store.CopyTo(ctx, staged.Path(), key, progress.step("copying the store")); err != nil {
+		return nil, err
 	}
-	// From here on the copy says which media belong to it.
-	o, err := staged.openWith(ctx, key, false)
+	out, err := os.OpenFile(work.path("archive"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
 	}
-	err = f.stageMedia(ctx, o, key, progress)
-	return errors.Join(err, o.Close(), os.Remove(staged.Path()+".lock"))
+	defer func() {
+		err = errors.Join(err, out.Close())
+		if err != nil && ctx.Err() == nil && parley.CodeOf(err) == parley.CodeInternal {
+			err = parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
+		}
+	}()
+	a, err := newArchive(out, header)
+	if err != nil {
+		return nil, err
+	}
+	if lost, err = f.archiveMedia(ctx, a, staged, key, progress); err != nil {
+		return nil, err
+	}
+	if err := archiveStore(ctx, a, staged.Path(), progress); err != nil {
+		return nil, err
+	}
+	if err := a.end(); err != nil {
+		return nil, err
+	}
+	return lost, out.Sync()
 }
 
-// stageMedia copies the media of a staged store.
-func (f Folder) stageMedia(ctx context.Context, o *Opened, key []byte, progress Progress) error {
-	from, err := f.mediaIn(ctx, o.Store, f.mediaDir(key != nil), key)
+// archiveMedia adds the media that a copy of the store names. Which those are is
+// said by the copy, not by the folder.
+func (f Folder) archiveMedia(ctx context.Context, a *archiveWriter, staged Folder, key []byte, progress Progress) (lost []parley.Problem, err error) {
+	db, err := staged.OpenFunc(ctx, staged.Path(), key, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = blob.CopyAll(ctx, from, o.Media, blob.CopyConfig{
-		ProgressFunc: progress.count("copying media"),
-		ReportFunc:   func(parley.Problem) {}, // dealt with below
-	})
+	defer func() { err = errors.Join(err, db.Close()) }()
+	media, err := f.mediaIn(ctx, db, f.mediaDir(key != nil), key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return forgetSwept(ctx, o)
-}
-
-// forgetSwept takes blobs out of a copy whose files were swept away while it was
-// made: nothing referred to them. A missing file that an event refers to is a
-// damage that no backup may hide.
-func forgetSwept(ctx context.Context, o *Opened) error {
+	tell, done := progress.count("copying media"), int64(0)
 	for after := parley.BlobHandle(""); ; {
-		page, err := o.Store.Blobs(ctx, after, parley.MaxPageSize)
+		page, err := db.Blobs(ctx, after, parley.MaxPageSize)
 		if err != nil || len(page) == 0 {
-			return err
+			return lost, err
 		}
 		for _, b := range page {
 			after = b.Handle
-			content, _, err := o.Media.Open(ctx, parley.SeeAll(), b.Handle)
-			if err == nil {
-				err = content.Close()
-			}
-			if errors.Is(err, blob.ErrMissing) && !b.UnusedSince.IsZero() {
-				_, err = o.Store.Commit(ctx, parley.Batch{At: time.Now(), Blobs: []parley.BlobChange{{Handle: b.Handle, Remove: true}}})
+			err := archiveBlob(ctx, a, media, b, key != nil)
+			switch {
+			case errors.Is(err, blob.ErrMissing) && !b.UnusedSince.IsZero():
+				// Nothing refers to it, and it was swept away meanwhile.
+				_, err = db.Commit(ctx, parley.Batch{At: time.Now(), Blobs: []parley.BlobChange{{Handle: b.Handle, Remove: true}}})
+			case errors.Is(err, blob.ErrMissing), errors.Is(err, blob.ErrDamaged), errors.Is(err, blob.ErrSecret):
+				lost = append(lost, parley.Problem{Kind: "media", Detail: err.Error()})
+				err = nil
 			}
 			if err != nil {
-				return parley.Errorf(parley.CodeInvalid, "media %s cannot be copied: %v; see parley doctor", b.Handle, err)
+				return lost, err
+			}
+			if done++; tell != nil {
+				tell(done)
 			}
 		}
 	}
 }
 
-// writeArchiveFile writes the archive to path, synced.
-func writeArchiveFile(ctx context.Context, path, dir string, header archiveHeader, progress Progress) error {
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// archiveBlob adds one file, as it lies on the disk.
+func archiveBlob(ctx context.Context, a *archiveWriter, media *blob.Store, b parley.Blob, encrypted bool) error {
+	file, name, err := media.OpenFile(b)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return a.file(ctx, path.Join(mediaEntries, formName(encrypted), name), info.Size(), file, nil)
+}
+
+// archiveStore adds the copy of the store, which is closed.
+func archiveStore(ctx context.Context, a *archiveWriter, from string, progress Progress) error {
+	file, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return a.file(ctx, storeEntry, info.Size(), file, progress.step("writing the backup"))
+}
+
+// publish gives a finished file its name, and never replaces what somebody put
+// there meanwhile.
+func publish(from, to string) error {
+	err := os.Link(from, to)
+	if err != nil && !errors.Is(err, fs.ErrExist) && !exists(to) {
+		err = os.Rename(from, to) // a file system without links
+	}
 	if err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
 	}
-	err = writeArchive(ctx, out, dir, header, progress.step("writing the backup"))
-	if err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil && ctx.Err() == nil {
-		err = parley.Errorf(parley.CodeUnavailable, "cannot write the backup: %v", err)
-	}
-	return err
+	return disk.SyncFolder(filepath.Dir(to))
 }

@@ -30,8 +30,8 @@ func backedUp(t *testing.T, encrypted bool) (f keep.Folder, file string) {
 		}
 	}
 	file = filepath.Join(t.TempDir(), "parley.backup")
-	if err := f.Backup(t.Context(), file, nil); err != nil {
-		t.Fatal(err)
+	if lost, err := f.Backup(t.Context(), file, nil); err != nil || len(lost) > 0 {
+		t.Fatal(lost, err)
 	}
 	return f, file
 }
@@ -60,7 +60,7 @@ func TestBackupAndRestore(t *testing.T) {
 			}
 			g := elsewhere(f, filepath.Join(t.TempDir(), "a", "b"))
 			var steps []string
-			err = g.Restore(t.Context(), file, func(step string, done, total int64) {
+			_, err = g.Restore(t.Context(), file, func(step string, done, total int64) {
 				if done > total && total > 0 {
 					t.Errorf("%s: %d of %d", step, done, total)
 				}
@@ -75,7 +75,7 @@ func TestBackupAndRestore(t *testing.T) {
 			if before, after := epoch(t, f), epoch(t, g); before == after {
 				t.Error("restored, it has the same epoch")
 			}
-			if err := g.Restore(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
+			if _, err := g.Restore(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
 				t.Errorf("restoring once more: %v", err)
 			}
 		})
@@ -140,11 +140,11 @@ func TestBackupUnderLoad(t *testing.T) {
 		}
 		mu.Unlock()
 		file := filepath.Join(t.TempDir(), "parley.backup")
-		if err := f.Backup(t.Context(), file, nil); err != nil {
+		if _, err := f.Backup(t.Context(), file, nil); err != nil {
 			t.Fatalf("backup %d: %v", i, err)
 		}
 		g := elsewhere(f, t.TempDir())
-		if err := g.Restore(t.Context(), file, nil); err != nil {
+		if _, err := g.Restore(t.Context(), file, nil); err != nil {
 			t.Fatalf("restore %d: %v", i, err)
 		}
 		content(t, g) // as Doctor sees it
@@ -199,7 +199,7 @@ func TestBackupForgetsWhatIsSweptMeanwhile(t *testing.T) {
 		}
 		removed := false
 		file := filepath.Join(t.TempDir(), "parley.backup")
-		err = f.Backup(t.Context(), file, func(step string, _, _ int64) {
+		lost, err := f.Backup(t.Context(), file, func(step string, _, _ int64) {
 			if removed || step != "copying the store" {
 				return
 			}
@@ -207,16 +207,20 @@ func TestBackupForgetsWhatIsSweptMeanwhile(t *testing.T) {
 			remove(t, f.Dir, strings.TrimPrefix(string(b.Handle), "blob_"))
 		})
 		if used {
-			if parley.CodeOf(err) != parley.CodeInvalid {
-				t.Errorf("a backup without media that are needed: %v", err)
+			if err != nil || len(lost) != 1 || !strings.Contains(lost[0].Detail, string(b.Handle)) {
+				t.Errorf("a backup without media that are needed: %v, %v", lost, err)
+			}
+			g := elsewhere(f, t.TempDir())
+			if again, err := g.Restore(t.Context(), file, nil); err != nil || len(again) != 1 {
+				t.Errorf("restoring it: %v, %v", again, err)
 			}
 			continue
 		}
-		if err != nil || !removed {
+		if err != nil || len(lost) > 0 || !removed {
 			t.Fatalf("a backup without media that nobody needs: %v, removed %v", err, removed)
 		}
 		g := elsewhere(f, t.TempDir())
-		if err := g.Restore(t.Context(), file, nil); err != nil {
+		if _, err := g.Restore(t.Context(), file, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, there := content(t, g)[string(b.Handle)]; there {
@@ -245,14 +249,14 @@ func TestBackupOntoSomething(t *testing.T) {
 	t.Parallel()
 	f, file := backedUp(t, false)
 	before := files(t, filepath.Dir(file))
-	if err := f.Backup(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
+	if _, err := f.Backup(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
 		t.Errorf("onto a backup: %v", err)
 	}
-	if err := f.Backup(t.Context(), filepath.Join(file, "x"), nil); parley.CodeOf(err) != parley.CodeUnavailable {
+	if _, err := f.Backup(t.Context(), filepath.Join(file, "x"), nil); parley.CodeOf(err) != parley.CodeUnavailable {
 		t.Errorf("into a file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err := f.Backup(ctx, file+"2", func(string, int64, int64) { cancel() })
+	_, err := f.Backup(ctx, file+"2", func(string, int64, int64) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled on the way: %v", err)
 	}
@@ -277,14 +281,14 @@ func TestRestoreOfWhatIsNoBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "restored")
-		if err := elsewhere(f, dir).Restore(t.Context(), bad, nil); parley.CodeOf(err) != parley.CodeInvalid {
+		if _, err := elsewhere(f, dir).Restore(t.Context(), bad, nil); parley.CodeOf(err) != parley.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s left something: %v", name, err)
 		}
 	}
-	end := bytes.LastIndex(whole, []byte("}}")) + 2
+	end := bytes.LastIndex(whole, []byte(`"}`)) + 2
 	for i := range 12 {
 		try(fmt.Sprintf("cut short, %d", i), whole[:end*i/12])
 		// Not in the padding of the archive, which means nothing.
@@ -296,7 +300,10 @@ func TestRestoreOfWhatIsNoBackup(t *testing.T) {
 		changed[at] ^= 0x20
 		try(fmt.Sprintf("changed at %d", at), changed)
 	}
-	for _, name := range []string{"../escape", "/abs", "a/../../b", "parley.db/../../x"} {
+	for _, name := range []string{
+		"../escape", "/abs", "a/../../b", "parley.db/../../x", "owner.token", "parley.db-wal", "parley.db.key", ".bashrc",
+		"blobs/sealed/x", "blobs/plain/00/" + strings.Repeat("0", 62),
+	} {
 		try("an entry "+name, withEntry(t, whole, name))
 	}
 }
@@ -342,14 +349,14 @@ func TestRestoreTouchesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := files(t, dir)
-	if err := elsewhere(f, dir).Restore(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
+	if _, err := elsewhere(f, dir).Restore(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
 		t.Errorf("into a folder with a file: %v", err)
 	}
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 		t.Errorf("the folder was changed: %s", diff)
 	}
 	g := folderIn(filepath.Join(t.TempDir(), "new"), filepath.Join(t.TempDir(), "no.key"))
-	if err := g.Restore(t.Context(), file, nil); parley.CodeOf(err) != parley.CodeUnavailable {
+	if _, err := g.Restore(t.Context(), file, nil); parley.CodeOf(err) != parley.CodeUnavailable {
 		t.Errorf("without the key: %v", err)
 	}
 	if _, err := os.Stat(g.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -357,13 +364,13 @@ func TestRestoreTouchesNothing(t *testing.T) {
 	}
 }
 
-// TestRestoreAgainAfterItWasCutShort stops a restore at every step it tells of:
-// what is left is not opened, and another restore replaces it.
+// TestRestoreAgainAfterItWasCutShort restores where a restore was killed: what is
+// left is not opened, and another restore replaces it. TestKilledRestore kills one.
 func TestRestoreAgainAfterItWasCutShort(t *testing.T) {
 	t.Parallel()
 	f, file := backedUp(t, false)
 	dir := t.TempDir()
-	stage := filepath.Join(dir, ".restoring")
+	stage := filepath.Join(dir, ".parley-restoring")
 	for _, d := range []string{stage, filepath.Join(dir, "blobs")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -376,7 +383,7 @@ func TestRestoreAgainAfterItWasCutShort(t *testing.T) {
 	if _, err := g.Open(t.Context(), false); parley.CodeOf(err) != parley.CodeUnavailable || !strings.Contains(err.Error(), "restore") {
 		t.Errorf("opening what is left: %v", err)
 	}
-	if err := g.Restore(t.Context(), file, nil); err != nil {
+	if _, err := g.Restore(t.Context(), file, nil); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(content(t, f), content(t, g)); diff != "" {
@@ -386,5 +393,56 @@ func TestRestoreAgainAfterItWasCutShort(t *testing.T) {
 		if strings.Contains(name, "half") || strings.Contains(name, "restoring") {
 			t.Errorf("left over: %s", name)
 		}
+	}
+}
+
+// TestRestoreNeverRemovesWhatIsNotItsOwn restores into folders that look as if a
+// restore had been cut short there, and have something else in them.
+func TestRestoreNeverRemovesWhatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
+	f, file := backedUp(t, false)
+	for _, mine := range []string{"documents", "parley.db", ".restoring"} {
+		dir := t.TempDir()
+		for _, d := range []string{".parley-restoring", mine} {
+			if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, d, "text"), []byte("text"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := files(t, dir)
+		if _, err := elsewhere(f, dir).Restore(t.Context(), file, nil); !errors.Is(err, parley.ErrConflict) {
+			t.Errorf("beside %s: %v", mine, err)
+		}
+		if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+			t.Errorf("beside %s, something was removed: %s", mine, diff)
+		}
+	}
+}
+
+func TestTwoRestoresAtOnce(t *testing.T) {
+	t.Parallel()
+	f, file := backedUp(t, false)
+	g := elsewhere(f, t.TempDir())
+	var wait sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		wait.Go(func() { _, errs[i] = g.Restore(t.Context(), file, nil) })
+	}
+	wait.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else if code := parley.CodeOf(err); code != parley.CodeUnavailable && code != parley.CodeConflict {
+			t.Errorf("one that lost: %v", err)
+		}
+	}
+	if won != 1 {
+		t.Fatalf("%d restores succeeded: %v", won, errs)
+	}
+	if diff := cmp.Diff(content(t, f), content(t, g)); diff != "" {
+		t.Errorf("restored, it has other content: %s", diff)
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/parley-run/parley"
@@ -36,7 +39,7 @@ func (f Folder) Encrypt(ctx context.Context, progress Progress) error {
 			return nil, err
 		}
 		data := newKey()
-		return data, f.wrap(ctx, name, list[0], data)
+		return data, wrap(ctx, f.switching(), name, keys, list[0], data)
 	})
 }
 
@@ -47,16 +50,21 @@ func (f Folder) Decrypt(ctx context.Context, progress Progress) error {
 		if key == nil {
 			return nil, parley.Errorf(parley.CodeConflict, "the store is not encrypted")
 		}
-		return nil, nil
+		if err := os.Rename(f.envelope(), f.switching()); err != nil {
+			return nil, parley.Errorf(parley.CodeUnavailable, "cannot begin: %v", err)
+		}
+		return nil, disk.SyncFolder(f.Dir)
 	})
 }
 
-// Rotate replaces the key that opens the store. The data key stays, so the store
-// itself is not written again; backups that were made before need the old key.
+// Rotate seals the envelope with another key. The data key stays, so the store
+// itself is not written again. The older keys stay too, for other stores and for
+// backups, unless forget is set: then what was sealed with them cannot be opened
+// any more.
 //
-// First the new key stands beside the old one, then the envelope is sealed with
-// it, then the old one goes: whenever it is cut short, one of them fits.
-func (f Folder) Rotate(ctx context.Context) error {
+// First the new key stands beside the old ones, then the envelope is sealed with
+// it, then the old ones may go: whenever it is cut short, one of them fits.
+func (f Folder) Rotate(ctx context.Context, forget bool) error {
 	key, err := f.key(ctx)
 	if err != nil {
 		return err
@@ -69,10 +77,10 @@ func (f Folder) Rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.rotate(ctx), o.Close())
+	return errors.Join(f.rotate(ctx, forget), o.Close())
 }
 
-func (f Folder) rotate(ctx context.Context) error {
+func (f Folder) rotate(ctx context.Context, forget bool) error {
 	name, data, err := f.unlock(ctx)
 	if err != nil {
 		return err
@@ -81,118 +89,201 @@ func (f Folder) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := keys.Keys(ctx)
-	if err != nil {
-		return err
-	}
 	next := newKey()
-	if err := keys.Save(ctx, append([][]byte{next}, list...)); err != nil {
+	if err := addKey(ctx, keys, next); err != nil {
 		return err
 	}
-	if err := f.wrap(ctx, name, next, data); err != nil {
+	if err := wrap(ctx, f.envelope(), name, keys, next, data); err != nil {
 		return err
 	}
-	return keys.Save(ctx, [][]byte{next})
+	// Another store may share the list and have changed it at the same moment.
+	if err := addKey(ctx, keys, next); err != nil {
+		return err
+	}
+	if forget {
+		return keys.Save(ctx, [][]byte{next})
+	}
+	return nil
 }
 
-// wrap puts a data key into the folder's envelope, sealed with the key, one of
-// those of that name, and looks
-// whether it can be opened again.
-func (f Folder) wrap(ctx context.Context, name string, key, data []byte) error {
+// addKey puts a key in front of the list, if it is not in it.
+func addKey(ctx context.Context, keys Keys, key []byte) error {
+	list, err := keys.Keys(ctx)
+	if err != nil || slices.ContainsFunc(list, func(k []byte) bool { return bytes.Equal(k, key) }) {
+		return err
+	}
+	return keys.Save(ctx, append([][]byte{key}, list...))
+}
+
+// wrap writes an envelope with a data key, sealed with key, one of the keys of
+// that name, after it made sure that they open it.
+func wrap(ctx context.Context, path, name string, keys Keys, key, data []byte) error {
 	text, err := seal(name, key, data)
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteFile(f.envelope(), text); err != nil {
+	e, err := parseEnvelope(path, text)
+	if err != nil {
+		return err
+	}
+	again, err := e.open(ctx, keys)
+	if err == nil && !bytes.Equal(again, data) {
+		err = parley.Errorf(parley.CodeInternal, "the envelope does not give back the key that was put in")
+	}
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteFile(path, text); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot write the envelope of the store's key: %v", err)
 	}
-	_, again, err := f.unlock(ctx)
-	if err == nil && !bytes.Equal(again, data) {
-		err = parley.Errorf(parley.CodeInternal, "the envelope %s does not give back the key that was put in", f.envelope())
-	}
-	return err
+	return nil
 }
 
 // replace rewrites the store and its media under another data key, which choose
-// gives from the one they have.
+// gives from the one they have, after it put the envelope under the name that
+// tells of a switch.
 //
 // Everything is written beside what is there, and checked. Then the store's file
 // is replaced, which is the switch: a crash before it leaves the folder as it
 // was, a crash after it leaves the new one, whole either way. What is left over
 // goes when the folder is opened again.
-func (f Folder) replace(ctx context.Context, progress Progress, choose func(key []byte) ([]byte, error)) (err error) {
-	from, err := f.key(ctx)
+func (f Folder) replace(ctx context.Context, progress Progress, choose func(key []byte) ([]byte, error)) error {
+	from, o, err := f.openAlone(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(f.Path()); err != nil {
-		return parley.Errorf(parley.CodeNotFound, "there is no store at %s", f.Path())
-	}
-	o, err := f.openWith(ctx, from, false)
+	to, err := f.prepare(ctx, o, from, choose, progress)
 	if err != nil {
-		return err
+		// The store is still ours, and what it was.
+		return errors.Join(err, f.tidy(from), o.Close())
 	}
-	defer func() { err = errors.Join(err, o.Close()) }()
-	if err := whole(ctx, o, progress.step("checking the store")); err != nil {
-		return err
+	err = o.Store.ReplaceBy(f.next())
+	// From here on the store itself says what it is, whatever the error; and what
+	// was begun is finished.
+	ctx = context.WithoutCancel(ctx)
+	if err != nil {
+		return errors.Join(err, f.settleSwitch(ctx, from, to))
+	}
+	if err := f.settleSwitch(ctx, from, to); err != nil {
+		return fmt.Errorf("it is done, but the store could not be opened afterwards: %w", err)
+	}
+	return nil
+}
+
+// openAlone opens the folder for writing when nobody else, not even a reader, has
+// the store open.
+func (f Folder) openAlone(ctx context.Context) (key []byte, o *Opened, err error) {
+	if key, err = f.key(ctx); err != nil {
+		return nil, nil, err
+	}
+	if !exists(f.Path()) {
+		return nil, nil, parley.Errorf(parley.CodeNotFound, "there is no store at %s", f.Path())
+	}
+	if kept, err := filepath.Glob(f.Path() + ".format*"); err != nil || len(kept) > 0 {
+		return nil, nil, parley.Errorf(parley.CodeConflict,
+			"there are copies that upgrades have kept (%s), which would stay as they are; remove them, or move them away, first", strings.Join(kept, ", "))
+	}
+	if o, err = f.openWith(ctx, key, false); err != nil {
+		return nil, nil, err
+	}
+	// Who closes the store as the last one takes its log along.
+	if err := o.Close(); err != nil {
+		return nil, nil, err
+	}
+	if exists(f.Path()+"-shm") || exists(f.Path()+"-wal") {
+		return nil, nil, parley.Errorf(parley.CodeUnavailable, "another process is reading the store; stop it first")
+	}
+	o, err = f.openWith(ctx, key, false)
+	return key, o, err
+}
+
+// prepare writes everything under the other key beside what is there.
+func (f Folder) prepare(ctx context.Context, o *Opened, from []byte, choose func(key []byte) ([]byte, error), progress Progress) ([]byte, error) {
+	if err := whole(ctx, o, false, progress); err != nil {
+		return nil, err
 	}
 	to, err := choose(from)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := f.rewrite(ctx, o, to, progress); err != nil {
-		return errors.Join(err, f.tidy(from))
-	}
-	if err := o.Store.ReplaceBy(f.next()); err != nil {
-		return errors.Join(err, f.tidy(from))
-	}
-	return f.checkSwitched(ctx, to)
-}
-
-// rewrite writes the store and its media under the key beside what is there,
-// and checks what it wrote.
-func (f Folder) rewrite(ctx context.Context, o *Opened, key []byte, progress Progress) error {
-	copied, err := f.mediaIn(ctx, o.Store, f.mediaDir(key != nil), key)
+	media, err := f.mediaIn(ctx, o.Store, f.mediaDir(to != nil), to)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := blob.CopyAll(ctx, o.Media, copied, blob.CopyConfig{ProgressFunc: progress.count("copying media")}); err != nil {
-		return err
+	if err := blob.CopyAll(ctx, o.Media, media, blob.CopyConfig{ProgressFunc: progress.count("copying media")}); err != nil {
+		return nil, err
 	}
-	if err := o.Store.CopyTo(ctx, f.next(), key, progress.step("copying the store")); err != nil {
-		return err
+	if err := o.Store.CopyTo(ctx, f.next(), to, progress.step("copying the store")); err != nil {
+		return nil, err
 	}
-	next, err := f.OpenFunc(ctx, f.next(), key, true)
+	next, err := f.OpenFunc(ctx, f.next(), to, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = whole(ctx, &Opened{Store: next, Media: copied}, progress.step("checking the copy"))
+	err = whole(ctx, &Opened{Store: next, Media: media}, true, progress)
 	if err := errors.Join(err, next.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.RemoveAll(f.next() + suffix); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return disk.SyncFolder(f.Dir)
+	if err := f.handOver(to != nil); err != nil {
+		return nil, err
+	}
+	return to, disk.SyncFolder(f.Dir)
 }
 
-// checkSwitched opens the folder as it is after a switch, which also removes what
-// is left over.
-func (f Folder) checkSwitched(ctx context.Context, key []byte) error {
+// handOver gives what was written the owner of what is there, and the store its
+// mode: root may do this once for a daemon that is not.
+func (f Folder) handOver(encrypted bool) error {
+	old, err := os.Stat(f.Path())
+	if err != nil {
+		return err
+	}
+	if err := disk.KeepOwner(f.next(), old); err != nil {
+		return err
+	}
+	if err := disk.TakeOwner(f.switching(), old); err != nil {
+		return err
+	}
+	err = filepath.WalkDir(f.mediaDir(encrypted), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return disk.TakeOwner(path, old)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no media
+	}
+	return err
+}
+
+// settleSwitch opens the folder with the key that its store has by now, which
+// removes what is left over, and looks into it.
+func (f Folder) settleSwitch(ctx context.Context, from, to []byte) error {
+	key := to
+	encrypted, err := f.EncryptedFunc(f.Path())
+	if err != nil {
+		return err
+	}
+	if encrypted != (to != nil) {
+		key = from
+	}
 	o, err := f.openWith(ctx, key, false)
 	if err != nil {
-		return fmt.Errorf("open the store after the switch: %w", err)
+		return err
 	}
 	_, err = o.Store.Sessions(ctx, parley.SeeAll(), parley.SessionQuery{IncludeInactive: true, Limit: 1})
 	return errors.Join(err, o.Close())
 }
 
-// whole refuses a store that is damaged: a copy of it would be too.
-func whole(ctx context.Context, o *Opened, progress func(done, total int64)) error {
+// whole refuses a store that is damaged: a copy of it would be too. With deep
+// media are compared with their names.
+func whole(ctx context.Context, o *Opened, deep bool, progress Progress) error {
 	if progress != nil {
-		progress(0, 0)
+		progress("checking the store", 0, 0)
 	}
 	var first *parley.Problem
 	note := func(p parley.Problem) {
@@ -203,7 +294,7 @@ func whole(ctx context.Context, o *Opened, progress func(done, total int64)) err
 	if err := o.Store.Check(ctx, note); err != nil {
 		return err
 	}
-	if err := o.Media.Check(ctx, blob.CheckConfig{}, note); err != nil {
+	if err := o.Media.Check(ctx, blob.CheckConfig{Deep: deep, ProgressFunc: progress.count("checking media")}, note); err != nil {
 		return err
 	}
 	if first != nil {

@@ -83,10 +83,10 @@ func readEnvelope(path string) (e envelope, err error) {
 
 func parseEnvelope(path string, text []byte) (e envelope, err error) {
 	if err := json.Unmarshal(text, &e); err != nil {
-		return e, parley.Errorf(parley.CodeInvalid, "the envelope %s of the store's key is damaged; restore it from a backup", path)
+		return e, parley.Errorf(parley.CodeInvalid, "the envelope of the store's key (%s) is damaged; restore it from a backup", path)
 	}
 	if e.Version != envelopeVersion || e.Cipher != envelopeCipher || e.Seal != envelopeSeal {
-		return e, parley.Errorf(parley.CodeInvalid, "the envelope %s was written by a newer Parley; use that one", path)
+		return e, parley.Errorf(parley.CodeInvalid, "the envelope of the store's key (%s) was written by a newer Parley; use that one", path)
 	}
 	return e, nil
 }
@@ -99,7 +99,7 @@ func (e envelope) open(ctx context.Context, keys Keys) ([]byte, error) {
 			"the store is encrypted, and there is no key in %s; say where it is with --key, or put it back", keys.Name())
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the store is encrypted, and its key cannot be had: %w", err)
 	}
 	for _, key := range list {
 		aead, err := sealer(key)

@@ -31,8 +31,12 @@ type Database interface {
 
 // Folder is a data folder: a store, the media beside it, and, if they are
 // encrypted, the envelope of their key. Whether they are is told by the first
-// bytes of the store and by nothing else; what else is found is left over from
-// a switch that was cut short.
+// bytes of the store.
+//
+// While a switch is under way, and only then, the envelope has another name. So
+// what is left of a switch that was cut short is known as such, and a store that
+// is not encrypted although its envelope is there is never taken for the one that
+// belongs there.
 type Folder struct {
 	// Dir is the folder, and Name the name of the store in it. Required.
 	Dir, Name string
@@ -60,7 +64,8 @@ func (o *Opened) Close() error { return o.Store.Close() }
 // Open opens the folder, and makes the store if there is none. Opened for
 // writing, it first removes what a switch that was cut short has left over. It
 // fails as the store's own opening does, and with [parley.CodeInvalid] or
-// [parley.CodeUnavailable] if no key fits; then nothing was changed.
+// [parley.CodeUnavailable] if no key fits, or if the store is not the one that
+// the envelope belongs to; then nothing was changed.
 func (f Folder) Open(ctx context.Context, readOnly bool) (*Opened, error) {
 	key, err := f.key(ctx)
 	if err != nil {
@@ -76,7 +81,7 @@ func (f Folder) key(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if !encrypted {
-		return nil, f.checkMissing()
+		return nil, f.checkPlain()
 	}
 	_, data, err := f.unlock(ctx)
 	if errors.Is(err, parley.ErrNotFound) {
@@ -89,6 +94,9 @@ func (f Folder) key(ctx context.Context) ([]byte, error) {
 // unlock opens the envelope. It gives the name of the keys and the data key.
 func (f Folder) unlock(ctx context.Context) (name string, data []byte, err error) {
 	e, err := readEnvelope(f.envelope())
+	if errors.Is(err, parley.ErrNotFound) {
+		e, err = readEnvelope(f.switching())
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -100,19 +108,22 @@ func (f Folder) unlock(ctx context.Context) (name string, data []byte, err error
 	return e.Keys, data, err
 }
 
-// checkMissing refuses a folder that has the envelope of a store and no store, or
-// one that a restore has not finished: making a store there would hide that the
-// other is missing.
-func (f Folder) checkMissing() error {
-	if _, err := os.Stat(f.Path()); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(f.Dir, restoring)); err == nil {
-		return parley.Errorf(parley.CodeUnavailable, "a restore into %s was cut short; run it again", f.Dir)
-	}
-	if _, err := os.Stat(f.envelope()); err == nil {
+// checkPlain refuses a store that is plain, empty or missing where an encrypted
+// one belongs: using it would hide that the other is lost. It also refuses a
+// folder that a restore has not finished.
+func (f Folder) checkPlain() error {
+	info, err := os.Stat(f.Path())
+	missing := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+	switch {
+	case exists(f.envelope()) && missing:
 		return parley.Errorf(parley.CodeInvalid,
-			"%s is missing, but the envelope of its key is there: restore a backup into another folder, or remove %s to start anew", f.Path(), f.envelope())
+			"%s is missing, but the envelope of its key is there: restore a backup into another folder, or move %s away to start anew", f.Path(), f.envelope())
+	case exists(f.envelope()):
+		return parley.Errorf(parley.CodeInvalid,
+			"%s is not encrypted, but the envelope of its key is there: this is not the store that belongs here; put that one back, or restore a backup; to use this one all the same, move %s away",
+			f.Path(), f.envelope())
+	case missing && exists(f.stage()):
+		return parley.Errorf(parley.CodeUnavailable, "a restore into %s was cut short; run it again", f.Dir)
 	}
 	return nil
 }
@@ -154,39 +165,58 @@ func (f Folder) mediaIn(ctx context.Context, db Database, dir string, key []byte
 // Path is where the store is.
 func (f Folder) Path() string { return filepath.Join(f.Dir, f.Name) }
 
-func (f Folder) envelope() string { return f.Path() + ".key" }
-func (f Folder) next() string     { return f.Path() + ".next" }
+func (f Folder) envelope() string  { return f.Path() + ".key" }
+func (f Folder) switching() string { return f.Path() + ".key.next" }
+func (f Folder) next() string      { return f.Path() + ".next" }
+func (f Folder) stage() string     { return filepath.Join(f.Dir, ".parley-restoring") }
 
 // mediaDir is the folder of the media. Each form has its own, so that a switch has
 // both until it is done.
 func (f Folder) mediaDir(encrypted bool) string {
-	if encrypted {
-		return filepath.Join(f.Dir, "blobs", "sealed")
-	}
-	return filepath.Join(f.Dir, "blobs", "plain")
+	return filepath.Join(f.Dir, mediaEntries, formName(encrypted))
 }
 
-// tidy removes what a switch or a restore that was cut short has left over, given
-// the key that the store has.
+func formName(encrypted bool) string {
+	if encrypted {
+		return "sealed"
+	}
+	return "plain"
+}
+
+// tidy finishes what was cut short: a switch, by what the store has become, given
+// the key that it has; and a restore that had but to clean up.
 func (f Folder) tidy(key []byte) error {
-	stale := []string{
-		f.mediaDir(key == nil), f.next(), f.next() + "-wal", f.next() + "-shm", f.next() + "-journal", filepath.Join(f.Dir, restoring),
+	err := os.RemoveAll(f.stage())
+	if err == nil && exists(f.switching()) {
+		err = f.finish(key)
 	}
-	if key == nil {
-		stale = append(stale, f.envelope())
+	if err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "cannot remove what was left over: %v", err)
 	}
-	removed := false
-	for _, path := range stale {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			continue
+	return nil
+}
+
+// finish ends a switch. The envelope, which tells that there is one, is the last.
+func (f Folder) finish(key []byte) error {
+	// What the store is must be durable before the other form goes.
+	if err := disk.SyncFolder(f.Dir); err != nil {
+		return err
+	}
+	for _, stale := range []string{f.mediaDir(key == nil), f.next(), f.next() + "-wal", f.next() + "-shm", f.next() + "-journal"} {
+		if err := os.RemoveAll(stale); err != nil {
+			return err
 		}
-		if err := os.RemoveAll(path); err != nil {
-			return parley.Errorf(parley.CodeUnavailable, "cannot remove what was left over: %v", err)
-		}
-		removed = true
 	}
-	if !removed {
-		return nil
+	var err error
+	if key != nil && !exists(f.envelope()) {
+		err = os.Rename(f.switching(), f.envelope())
+	} else {
+		err = os.Remove(f.switching())
 	}
-	return disk.SyncFolder(f.Dir)
+	return errors.Join(err, disk.SyncFolder(f.Dir))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

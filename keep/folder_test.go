@@ -209,7 +209,7 @@ func TestEncryptedFolderTellsNothing(t *testing.T) {
 	}
 }
 
-func TestRotateMakesTheOldKeyUseless(t *testing.T) {
+func TestRotate(t *testing.T) {
 	t.Parallel()
 	f := furnish(t)
 	if err := f.Encrypt(t.Context(), nil); err != nil {
@@ -224,11 +224,27 @@ func TestRotateMakesTheOldKeyUseless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Rotate(t.Context()); err != nil {
+	backup := filepath.Join(t.TempDir(), "b")
+	if _, err := f.Backup(t.Context(), backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Rotate(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, content(t, f)); diff != "" {
 		t.Errorf("after the rotation it has other content: %s", diff)
+	}
+	if _, err := elsewhere(f, t.TempDir()).Restore(t.Context(), backup, nil); err != nil {
+		t.Errorf("a backup from before the rotation cannot be restored: %v", err)
+	}
+	if err := f.Rotate(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := keys.Keys(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("there are %d keys, %v; the old ones were to be forgotten", len(list), err)
+	}
+	if _, err := elsewhere(f, t.TempDir()).Restore(t.Context(), backup, nil); parley.CodeOf(err) != parley.CodeInvalid {
+		t.Errorf("a backup whose key was forgotten: %v", err)
 	}
 	if err := keys.Save(t.Context(), old); err != nil {
 		t.Fatal(err)
@@ -244,7 +260,7 @@ func TestSwitchesThatMakeNoSense(t *testing.T) {
 	if err := f.Decrypt(t.Context(), nil); !errors.Is(err, parley.ErrConflict) {
 		t.Errorf("decrypting what is plain: %v", err)
 	}
-	if err := f.Rotate(t.Context()); !errors.Is(err, parley.ErrConflict) {
+	if err := f.Rotate(t.Context(), false); !errors.Is(err, parley.ErrConflict) {
 		t.Errorf("another key for what is plain: %v", err)
 	}
 	if err := f.Encrypt(t.Context(), nil); err != nil {
@@ -266,7 +282,7 @@ func TestSwitchesThatMakeNoSense(t *testing.T) {
 	}
 	before := files(t, f.Dir)
 	for name, do := range map[string]func() error{
-		"decrypt": func() error { return f.Decrypt(t.Context(), nil) }, "rotate": func() error { return f.Rotate(t.Context()) },
+		"decrypt": func() error { return f.Decrypt(t.Context(), nil) }, "rotate": func() error { return f.Rotate(t.Context(), false) },
 	} {
 		if err := do(); parley.CodeOf(err) != parley.CodeUnavailable {
 			t.Errorf("%s while it is in use: %v", name, err)
@@ -306,8 +322,8 @@ func TestNoKeyChangesNothing(t *testing.T) {
 			"read":    func() error { _, err := g.Open(t.Context(), true); return err },
 			"encrypt": func() error { return g.Encrypt(t.Context(), nil) },
 			"decrypt": func() error { return g.Decrypt(t.Context(), nil) },
-			"rotate":  func() error { return g.Rotate(t.Context()) },
-			"backup":  func() error { return g.Backup(t.Context(), filepath.Join(t.TempDir(), "b"), nil) },
+			"rotate":  func() error { return g.Rotate(t.Context(), false) },
+			"backup":  func() error { _, err := g.Backup(t.Context(), filepath.Join(t.TempDir(), "b"), nil); return err },
 		} {
 			err := do()
 			if parley.CodeOf(err) != test.code {
@@ -354,6 +370,34 @@ func TestFolderWithoutItsPieces(t *testing.T) {
 	if err := os.WriteFile(envelope, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// A plain store, an empty file and none: none of them is what belongs there.
+	encrypted, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := furnish(t)
+	plain, err := os.ReadFile(other.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"plain": plain, "empty": nil} {
+		if err := os.WriteFile(f.Path(), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := files(t, f.Dir)
+		for _, readOnly := range []bool{false, true} {
+			if _, err := f.Open(t.Context(), readOnly); parley.CodeOf(err) != parley.CodeInvalid || !strings.Contains(err.Error(), "envelope") {
+				t.Errorf("with a store that is %s: %v", name, err)
+			}
+		}
+		if diff := cmp.Diff(before, files(t, f.Dir)); diff != "" {
+			t.Errorf("with a store that is %s something was changed: %s", name, diff)
+		}
+	}
+	if err := os.WriteFile(f.Path(), encrypted, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	content(t, f)
 	if err := os.Rename(f.Path(), f.Path()+".gone"); err != nil {
 		t.Fatal(err)
 	}
@@ -362,5 +406,110 @@ func TestFolderWithoutItsPieces(t *testing.T) {
 	}
 	if _, err := os.Stat(f.Path()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a store was made in place of the one that is missing: %v", err)
+	}
+}
+
+// lateFailure is a database that is replaced, and says that it was not.
+type lateFailure struct{ keep.Database }
+
+func (d lateFailure) ReplaceBy(path string) error {
+	if err := d.Database.ReplaceBy(path); err != nil {
+		return err
+	}
+	return errors.New("the folder could not be synced")
+}
+
+// TestErrorAfterTheSwitch has the replacement fail after it took place.
+func TestErrorAfterTheSwitch(t *testing.T) {
+	t.Parallel()
+	f := furnish(t)
+	before := content(t, f)
+	open := f.OpenFunc
+	f.OpenFunc = func(ctx context.Context, path string, key []byte, readOnly bool) (keep.Database, error) {
+		db, err := open(ctx, path, key, readOnly)
+		if err != nil {
+			return nil, err
+		}
+		return lateFailure{db}, nil
+	}
+	for _, step := range []struct {
+		name      string
+		do        func() error
+		encrypted bool
+	}{
+		{"on", func() error { return f.Encrypt(t.Context(), nil) }, true},
+		{"off", func() error { return f.Decrypt(t.Context(), nil) }, false},
+		{"on again", func() error { return f.Encrypt(t.Context(), nil) }, true},
+	} {
+		if err := step.do(); err == nil || !strings.Contains(err.Error(), "synced") {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		if encrypted, err := sqlite.Encrypted(f.Path()); err != nil || encrypted != step.encrypted {
+			t.Errorf("%s: encrypted %v, %v", step.name, encrypted, err)
+		}
+		if diff := cmp.Diff(before, content(t, f)); diff != "" {
+			t.Errorf("after %s it has other content: %s", step.name, diff)
+		}
+	}
+}
+
+func TestEncryptRefusesToLeavePlainCopies(t *testing.T) {
+	t.Parallel()
+	f := furnish(t)
+	kept := f.Path() + ".format4-20260101T000000Z"
+	if err := os.WriteFile(kept, []byte(plainText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Encrypt(t.Context(), nil); !errors.Is(err, parley.ErrConflict) || !strings.Contains(err.Error(), kept) {
+		t.Errorf("with a copy that an upgrade kept: %v", err)
+	}
+	if encrypted, err := sqlite.Encrypted(f.Path()); err != nil || encrypted {
+		t.Errorf("encrypted %v, %v", encrypted, err)
+	}
+}
+
+func TestEncryptNoticesAReaderAndRot(t *testing.T) {
+	t.Parallel()
+	f := furnish(t)
+	r, err := f.Open(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Store.Session(t.Context(), parley.SeeAll(), numbered(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Encrypt(t.Context(), nil); parley.CodeOf(err) != parley.CodeUnavailable || !strings.Contains(err.Error(), "reading") {
+		t.Errorf("while somebody reads: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rot(t, filepath.Join(f.Dir, "blobs"))
+	before := files(t, f.Dir)
+	if err := f.Encrypt(t.Context(), nil); parley.CodeOf(err) != parley.CodeInvalid || !strings.Contains(err.Error(), "not whole") {
+		t.Errorf("with media that rotted: %v", err)
+	}
+	if diff := cmp.Diff(before, files(t, f.Dir)); diff != "" {
+		t.Errorf("the refusal changed files: %s", diff)
+	}
+}
+
+// rot changes a bit in a file under dir.
+func rot(t *testing.T, dir string) {
+	t.Helper()
+	done := errors.New("done")
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		data[len(data)/2] ^= 1
+		return errors.Join(os.WriteFile(path, data, 0o600), done)
+	})
+	if !errors.Is(err, done) {
+		t.Fatal(err)
 	}
 }

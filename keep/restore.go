@@ -1,77 +1,62 @@
 package keep
 
 import (
-	"archive/tar"
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/blob"
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// restoring is the folder inside the data folder that is written to until all is
-// there. While it is there, everything in the data folder is the restore's.
-const restoring = ".restoring"
-
 // Restore brings a backup into the folder, which must be empty or not there.
 // Everything is written and checked aside, and put in its place at the end; the
-// store begins another epoch, so that who followed the old one reads anew.
+// store begins another epoch, so that who followed the old one reads anew. It
+// gives back which media were missing or damaged already when the backup was
+// made.
 //
 // A restore that fails leaves the folder as it was; one that is cut short leaves
 // something that no Parley opens, and that another restore replaces.
-func (f Folder) Restore(ctx context.Context, file string, progress Progress) (err error) {
+func (f Folder) Restore(ctx context.Context, file string, progress Progress) (lost []parley.Problem, err error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return parley.Errorf(parley.CodeInvalid, "cannot read the backup: %v", err)
+		return nil, parley.Errorf(parley.CodeInvalid, "cannot read the backup: %v", err)
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	archive := tar.NewReader(bufio.NewReaderSize(in, 1<<20))
-	header, err := readHeader(archive)
+	info, err := in.Stat()
 	if err != nil {
-		return err
+		return nil, parley.Errorf(parley.CodeInvalid, "cannot read the backup: %v", err)
+	}
+	a, err := openArchive(bufio.NewReaderSize(in, 1<<20), info.Size())
+	if err != nil {
+		return nil, err
 	}
 	// Before anything is written.
-	key, err := f.keyOf(ctx, header)
+	key, err := f.keyOf(ctx, a.header)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	made, err := f.makeRoom()
+	stage, made, err := f.makeRoom()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stage := filepath.Join(f.Dir, restoring)
 	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(stage))
-			if made {
-				err = errors.Join(err, os.Remove(f.Dir))
-			}
+		err = errors.Join(err, stage.remove())
+		if err != nil && made != "" {
+			err = errors.Join(err, os.RemoveAll(made))
 		}
 	}()
-	step := progress.step("reading the backup")
-	err = readFiles(ctx, archive, stage, func(done int64) {
-		if step != nil {
-			step(done, header.Bytes)
-		}
-	})
-	if err != nil {
-		return err
-	}
 	staged := f
-	staged.Dir, staged.Name = stage, header.Store
-	if key != nil {
-		if err := disk.WriteFile(staged.envelope(), header.Envelope); err != nil {
-			return parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
-		}
+	staged.Dir, staged.Name = stage.path("folder"), storeEntry
+	if lost, err = staged.unpack(ctx, a, key, progress); err != nil {
+		return nil, err
 	}
-	if err := staged.revive(ctx, key, progress); err != nil {
-		return err
-	}
-	return f.settle(staged)
+	return lost, f.settle(staged)
 }
 
 // keyOf gives the data key of a backup, or nil if it is not encrypted.
@@ -90,68 +75,113 @@ func (f Folder) keyOf(ctx context.Context, header archiveHeader) ([]byte, error)
 	return e.open(ctx, keys)
 }
 
-// makeRoom makes the folder, or makes sure that it is empty. It reports whether
-// it made it.
-func (f Folder) makeRoom() (made bool, err error) {
-	entries, err := os.ReadDir(f.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		made = true
-		err = os.MkdirAll(f.Dir, 0o700)
-	}
+// makeRoom makes the folder, or makes sure that it is empty but for what another
+// restore has left, and takes the stage in it. It gives the topmost folder that
+// it made.
+func (f Folder) makeRoom() (stage *scratch, made string, err error) {
+	made, err = disk.MakeFolder(f.Dir)
 	if err != nil {
-		return false, parley.Errorf(parley.CodeInvalid, "cannot restore into %s: %v", f.Dir, err)
+		return nil, "", parley.Errorf(parley.CodeInvalid, "cannot restore into %s: %v", f.Dir, err)
 	}
-	cutShort := false
+	defer func() {
+		if err != nil && made != "" {
+			err = errors.Join(err, os.RemoveAll(made))
+		}
+	}()
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return nil, made, parley.Errorf(parley.CodeInvalid, "cannot restore into %s: %v", f.Dir, err)
+	}
+	cutShort := exists(f.stage())
 	for _, e := range entries {
-		cutShort = cutShort || e.Name() == restoring
-	}
-	if len(entries) > 0 && !cutShort {
-		return false, parley.Errorf(parley.CodeConflict, "%s is not empty; a backup is restored into an empty folder only", f.Dir)
-	}
-	// The marker goes last, in case this is cut short too.
-	for _, e := range entries {
-		if e.Name() != restoring {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(f.Dir, e.Name())))
+		switch name := e.Name(); {
+		case name == "lost+found": // of an empty disk
+		case cutShort && (name == filepath.Base(f.stage()) || name == mediaEntries || name == filepath.Base(f.envelope())):
+		default:
+			return nil, made, parley.Errorf(parley.CodeConflict, "%s is not empty; a backup is restored into an empty folder only", f.Dir)
 		}
 	}
-	stage := filepath.Join(f.Dir, restoring)
-	if err = errors.Join(err, os.RemoveAll(stage)); err == nil {
-		err = os.Mkdir(stage, 0o700)
+	stage = &scratch{dir: f.stage()}
+	if err := os.Mkdir(stage.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, made, parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
 	}
-	if err != nil {
-		return made, parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
+	if err := stage.take(); err != nil {
+		return nil, made, parley.Errorf(parley.CodeUnavailable, "another restore into %s is under way", f.Dir)
 	}
-	return made, nil
+	if err := errors.Join(f.clear(), os.RemoveAll(stage.path("folder")), os.Mkdir(stage.path("folder"), 0o700)); err != nil {
+		return nil, made, errors.Join(parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err), stage.remove())
+	}
+	return stage, made, nil
 }
 
-// revive checks a folder that came out of a backup and begins another epoch.
-func (f Folder) revive(ctx context.Context, key []byte, progress Progress) error {
-	if _, err := os.Stat(f.Path()); err != nil {
-		return notBackup("there is no store in it")
+// clear removes what a restore puts into the folder before the store.
+func (f Folder) clear() error {
+	return errors.Join(os.RemoveAll(filepath.Join(f.Dir, mediaEntries)), os.RemoveAll(f.envelope()))
+}
+
+// unpack writes an archive into the folder, checks what is there, and begins
+// another epoch.
+func (f Folder) unpack(ctx context.Context, a *archiveReader, key []byte, progress Progress) (lost []parley.Problem, err error) {
+	if err := a.extract(ctx, f.Dir, progress.step("reading the backup")); err != nil {
+		return nil, err
+	}
+	if !exists(f.Path()) {
+		return nil, notBackup("there is no store in it")
+	}
+	if key != nil {
+		if err := disk.WriteFile(f.envelope(), a.header.Envelope); err != nil {
+			return nil, parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", err)
+		}
 	}
 	o, err := f.openWith(ctx, key, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = whole(ctx, o, progress.step("checking the store"))
-	if err == nil {
-		err = o.Store.BeginEpoch(ctx)
+	lost, err = revive(ctx, o, progress)
+	return lost, errors.Join(err, o.Close(), os.Remove(f.Path()+".lock"), disk.SyncTree(f.Dir))
+}
+
+// revive checks a store that came out of a backup and begins another epoch. The
+// archive is what was written, so media that are not there were not there then.
+func revive(ctx context.Context, o *Opened, progress Progress) (lost []parley.Problem, err error) {
+	if progress != nil {
+		progress("checking the store", 0, 0)
 	}
-	return errors.Join(err, o.Close(), os.Remove(f.Path()+".lock"))
+	var first *parley.Problem
+	err = o.Store.Check(ctx, func(p parley.Problem) {
+		if first == nil {
+			first = &p
+		}
+	})
+	if err == nil && first != nil {
+		err = notBackup("its store is not whole: %s: %s", first.Kind, first.Detail)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = o.Media.Check(ctx, blob.CheckConfig{ProgressFunc: progress.count("checking media")}, func(p parley.Problem) { lost = append(lost, p) })
+	if err != nil {
+		return nil, err
+	}
+	return lost, o.Store.BeginEpoch(ctx)
 }
 
 // settle moves what was staged into the folder: the store last, which makes it a
-// data folder.
-func (f Folder) settle(staged Folder) error {
-	entries, err := os.ReadDir(staged.Dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Name() == staged.Name {
+// data folder. If it fails, what it moved is removed again.
+func (f Folder) settle(staged Folder) (err error) {
+	defer func() {
+		if err != nil {
+			err = parley.Errorf(parley.CodeUnavailable, "cannot restore: %v", errors.Join(err, f.clear()))
+		}
+	}()
+	for from, to := range map[string]string{
+		filepath.Join(staged.Dir, mediaEntries): filepath.Join(f.Dir, mediaEntries),
+		staged.envelope():                       f.envelope(),
+	} {
+		if !exists(from) {
 			continue
 		}
-		if err := os.Rename(filepath.Join(staged.Dir, e.Name()), f.settled(staged, e.Name())); err != nil {
+		if err := os.Rename(from, to); err != nil {
 			return err
 		}
 	}
@@ -161,30 +191,27 @@ func (f Folder) settle(staged Folder) error {
 	if err := os.Rename(staged.Path(), f.Path()); err != nil {
 		return err
 	}
-	if err := os.Remove(staged.Dir); err != nil {
-		return err
+	if err := disk.SyncFolder(f.Dir); err != nil {
+		return errors.Join(err, os.Remove(f.Path()))
 	}
-	return disk.SyncFolder(f.Dir)
-}
-
-// settled is where a staged file belongs. The store may have another name here.
-func (f Folder) settled(staged Folder, name string) string {
-	if filepath.Join(staged.Dir, name) == staged.envelope() {
-		return f.envelope()
-	}
-	return filepath.Join(f.Dir, name)
+	return nil
 }
 
 // Verify restores a backup into a folder beside it, checks what is there as
 // [Doctor] does, media included, and removes it again.
 func (f Folder) Verify(ctx context.Context, file string, progress Progress) (report Report, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(file), ".parley-verify-*")
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s is written, but could not be checked: %w", file, err)
+		}
+	}()
+	work, err := newScratch(filepath.Dir(file))
 	if err != nil {
-		return report, parley.Errorf(parley.CodeUnavailable, "cannot check the backup: %v", err)
+		return report, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	f.Dir = dir
-	if err := f.Restore(ctx, file, progress); err != nil {
+	defer func() { err = errors.Join(err, work.remove()) }()
+	f.Dir = work.path("folder")
+	if _, err := f.Restore(ctx, file, progress); err != nil {
 		return report, err
 	}
 	o, err := f.Open(ctx, true)

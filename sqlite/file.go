@@ -93,8 +93,19 @@ const headerSize = 100
 var magic = []byte("SQLite format 3\x00")
 
 // readHeader reads the header of a store with this key, or, if it is nil, of one
-// that is not encrypted.
-func readHeader(path string, key []byte) ([]byte, error) {
+// that is not encrypted. Another process may be writing the page at this moment,
+// and half of one cannot be decrypted: so it is tried more than once.
+func readHeader(path string, key []byte) (header []byte, err error) {
+	const attempts = 5
+	for range attempts {
+		if header, err = readHeaderOnce(path, key); err == nil || key == nil {
+			break
+		}
+	}
+	return header, err
+}
+
+func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)

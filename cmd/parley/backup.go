@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/keep"
 )
 
@@ -22,7 +23,8 @@ before the backup began, and the media it refers to. Parley may go on working
 meanwhile. The backup of an encrypted store is encrypted, and needs the same key.
 
 With --verify the file is read back, restored aside and checked, media included.
-It needs room beside FILE for another copy while it runs, with --verify for two.`,
+It needs room beside FILE for a copy of the store while it runs, with --verify for
+another of everything.`,
 		Example: `  parley backup /backups/parley-monday.backup
   parley backup --verify /backups/parley-monday.backup
   parley restore /backups/parley-monday.backup --to /srv/parley`,
@@ -44,11 +46,12 @@ func fileArg(cmd *cobra.Command, args []string) error {
 
 // backupReport is what a backup or a restore gives as JSON.
 type backupReport struct {
-	File   string       `json:"file"`
-	Folder string       `json:"folder"`
-	Bytes  int64        `json:"bytes"`
-	OK     bool         `json:"ok"`
-	Check  *keep.Report `json:"check,omitempty"`
+	File   string           `json:"file"`
+	Folder string           `json:"folder"`
+	Bytes  int64            `json:"bytes"`
+	OK     bool             `json:"ok"`
+	Lost   []parley.Problem `json:"lost,omitempty"` // media that could not be saved
+	Check  *keep.Report     `json:"check,omitempty"`
 }
 
 func (a *app) backup(ctx context.Context, file string, verify, asJSON bool) error {
@@ -60,13 +63,14 @@ func (a *app) backup(ctx context.Context, file string, verify, asJSON bool) erro
 		return err
 	}
 	start := time.Now()
-	r := backupReport{File: file, Folder: f.Dir, OK: true}
+	r := backupReport{File: file, Folder: f.Dir}
 	p := a.startProgress()
-	err = f.Backup(ctx, file, p.fn())
+	r.Lost, err = f.Backup(ctx, file, p.fn())
+	r.OK = len(r.Lost) == 0
 	if err == nil && verify {
 		var report keep.Report
 		report, err = f.Verify(ctx, file, p.fn())
-		r.Check, r.OK = &report, report.OK()
+		r.Check, r.OK = &report, r.OK && report.OK()
 	}
 	p.stop()
 	if err != nil {
@@ -90,15 +94,34 @@ func (a *app) backup(ctx context.Context, file string, verify, asJSON bool) erro
 
 func backupText(r backupReport, took time.Duration) string {
 	text := fmt.Sprintf("%s\nBacked up %s from %s in %s.\n", r.File, sized(r.Bytes), r.Folder, took.Round(time.Millisecond))
+	text += lostText(r.Lost)
 	switch {
 	case r.Check == nil:
-	case r.OK:
+	case r.Check.OK():
 		text += fmt.Sprintf("It was read back: %s with %s, all is well.\n", counted(r.Check.Sessions, "session"), counted(r.Check.Events, "event"))
 	default:
 		text += fmt.Sprintf("It was read back, and %s found: run parley doctor on the store.\n", counted(r.Check.Found, "problem"))
 	}
 	return text
 }
+
+// lostText lists media that are not in a backup.
+func lostText(lost []parley.Problem) string {
+	if len(lost) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("It has everything but %s:\n", counted(int64(len(lost)), "media file"))
+	for i, p := range lost {
+		if i == maxListed {
+			return text + fmt.Sprintf("  and %s more\n", thousands(int64(len(lost)-i)))
+		}
+		text += "  " + p.Detail + "\n"
+	}
+	return text
+}
+
+// maxListed is how many of the same are listed.
+const maxListed = 20
 
 func (a *app) restoreCommand() *cobra.Command {
 	var to string
@@ -134,7 +157,7 @@ func (a *app) restore(ctx context.Context, file, to string, asJSON bool) error {
 	}
 	start := time.Now()
 	p := a.startProgress()
-	err = a.folder(dir).Restore(ctx, file, p.fn())
+	lost, err := a.folder(dir).Restore(ctx, file, p.fn())
 	p.stop()
 	if err != nil {
 		return err
@@ -144,10 +167,10 @@ func (a *app) restore(ctx context.Context, file, to string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(backupReport{File: file, Folder: dir, Bytes: info.Size(), OK: true})
+		return a.printJSON(backupReport{File: file, Folder: dir, Bytes: info.Size(), Lost: lost, OK: len(lost) == 0})
 	}
 	return a.printText(fmt.Sprintf("%s\nRestored %s from %s in %s. To use it: --data %s\n",
-		dir, sized(info.Size()), file, time.Since(start).Round(time.Millisecond), dir))
+		dir, sized(info.Size()), file, time.Since(start).Round(time.Millisecond), dir) + lostText(lost))
 }
 
 // sized writes a number of bytes as people read it.

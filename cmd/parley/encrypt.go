@@ -26,41 +26,51 @@ for a second copy while it runs.`,
 		Args: a.noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, c := range []struct {
-		use, short, done string
-		do               func(context.Context, keep.Folder, keep.Progress) error
-	}{
-		{
-			"on", "Encrypt the store and its media", "The store is encrypted. Its key is in %s; keep a copy of it in a safe place.",
-			func(ctx context.Context, f keep.Folder, p keep.Progress) error { return f.Encrypt(ctx, p) },
-		},
-		{
-			"off", "Decrypt the store and its media", "The store is not encrypted any more. Its key is still in %s: backups that were made until now need it.",
-			func(ctx context.Context, f keep.Folder, p keep.Progress) error { return f.Decrypt(ctx, p) },
-		},
-		{
-			"rotate", "Replace the key", "The store has another key, in %s. Backups that were made until now need the old one.",
-			func(ctx context.Context, f keep.Folder, _ keep.Progress) error { return f.Rotate(ctx) },
-		},
-	} {
-		var asJSON bool
-		sub := &cobra.Command{
-			Use: c.use, Short: c.short, Args: noArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.encrypt(cmd.Context(), c.do, c.done, asJSON) },
-		}
-		sub.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-		cmd.AddCommand(sub)
-	}
+	cmd.AddCommand(
+		a.switchCommand("on", "Encrypt the store and its media", "The store is encrypted. Its key is in %s; keep a copy of it in a safe place.",
+			keep.Folder.Encrypt),
+		a.switchCommand("off", "Decrypt the store and its media",
+			"The store is not encrypted any more. Its key is still in %s: backups that were made until now need it.", keep.Folder.Decrypt),
+		a.rotateCommand())
 	return cmd
 }
 
-func (a *app) encrypt(ctx context.Context, do func(context.Context, keep.Folder, keep.Progress) error, done string, asJSON bool) error {
+// switching is one of the ways to change a folder.
+type switching func(keep.Folder, context.Context, keep.Progress) error
+
+func (a *app) switchCommand(use, short, done string, do switching) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.encrypt(cmd.Context(), do, done, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) rotateCommand() *cobra.Command {
+	forget := false
+	cmd := a.switchCommand("rotate", "Replace the key", "The store has another key, in %s.",
+		func(f keep.Folder, ctx context.Context, _ keep.Progress) error { return f.Rotate(ctx, forget) })
+	cmd.Long = `Rotate makes another key, and seals with it what opens the store. The older keys
+stay in their place, for backups and for other stores that use them. With
+--forget-old they are removed: backups that were made until now, and other stores
+with the same key file, can then not be opened any more.`
+	cmd.Flags().BoolVar(&forget, "forget-old", false, "remove the older keys; what needs them is lost")
+	return cmd
+}
+
+func (a *app) encrypt(ctx context.Context, do switching, done string, asJSON bool) error {
 	f, err := a.dataFolder()
 	if err != nil {
 		return err
 	}
+	place, err := a.keyPlace(f.Dir)
+	if err != nil {
+		return err
+	}
 	p := a.startProgress()
-	err = do(ctx, f, p.fn())
+	err = do(f, ctx, p.fn())
 	p.stop()
 	if err != nil {
 		return err
@@ -74,7 +84,10 @@ func (a *app) encrypt(ctx context.Context, do func(context.Context, keep.Folder,
 			Store     string `json:"store"`
 			Encrypted bool   `json:"encrypted"`
 			Key       string `json:"key"`
-		}{f.Path(), encrypted, a.keyPlace()})
+		}{f.Path(), encrypted, place})
 	}
-	return a.printText(fmt.Sprintf(done, a.keyPlaceText()) + "\n")
+	if place == keyring {
+		place = "the system's keyring"
+	}
+	return a.printText(fmt.Sprintf(done, place) + "\n")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"github.com/parley-run/parley/keep"
 	"github.com/parley-run/parley/secret"
@@ -21,20 +22,30 @@ func (a *app) folder(dir string) keep.Folder {
 		},
 		EncryptedFunc: sqlite.Encrypted,
 		KeysFunc: func(name string) (keep.Keys, error) {
-			return secret.OpenKeys(a.keyPlace(), dir, name)
+			place, err := a.keyPlace(dir)
+			if err != nil {
+				return nil, err
+			}
+			return secret.OpenKeys(place, dir, name)
 		},
 	}
 }
 
-// keyPlace says where the key of an encrypted store is.
-func (a *app) keyPlace() string { return cmp.Or(a.key, a.getenv("PARLEY_STORE_KEY"), keyring) }
-
-// keyPlaceText says it in words.
-func (a *app) keyPlaceText() string {
-	if place := a.keyPlace(); place != keyring {
-		return place
+// keyPlace says where the key of the encrypted store in dir is: in the keyring, or
+// in a file. A name on the command line starts from where the user is, another
+// from the data folder.
+func (a *app) keyPlace(dir string) (string, error) {
+	switch {
+	case a.key == keyring:
+		return keyring, nil
+	case a.key != "":
+		return filepath.Abs(a.key)
 	}
-	return "the system's keyring"
+	place := cmp.Or(a.getenv("PARLEY_STORE_KEY"), keyring)
+	if place != keyring && !filepath.IsAbs(place) {
+		place = filepath.Join(dir, place)
+	}
+	return place, nil
 }
 
 // dataFolder gives the data folder, in which there is a store.

@@ -120,6 +120,7 @@ func TestEncrypt(t *testing.T) {
 	run("encrypt", "on", "--key", key).complains(t, 1, "already", "(conflict)")
 	run("doctor", "--key", key).says(t, 0, "5 sessions", "All is well")
 	run("doctor", "--key", key+"2").complains(t, 1, "there is no key in the key file "+key+"2", "(unavailable)")
+	run("doctor").complains(t, 1, "the store is encrypted", "keyring", "(unavailable)")
 	run("encrypt", "rotate", "--key", key, "--json").says(t, 0, `"encrypted": true`)
 	run("backup", filepath.Join(home, "b"), "--verify", "--key", key).says(t, 0, "all is well")
 	run("restore", filepath.Join(home, "b"), "--to", filepath.Join(home, "to"), "--key", key+"2").complains(t, 1, "no key", "(unavailable)")
@@ -140,8 +141,8 @@ func TestKilledEncrypt(t *testing.T) {
 	f := furnish(t, 40)
 	key := keyFileOf(t, f)
 	took := map[string]time.Duration{}
-	killed, seen := map[string]int{}, map[bool]int{}
-	for i := 0; i < kills; i++ {
+	killed, seen, missed := map[string]int{}, map[bool]int{}, 0
+	for i := 0; i-missed < kills; i++ {
 		encrypted, err := sqlite.Encrypted(f.Path())
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +167,9 @@ func TestKilledEncrypt(t *testing.T) {
 		switch code := cmd.ProcessState.ExitCode(); code {
 		case 0:
 			took[verb] = time.Since(start)
-			kills++ // this one was not killed
+			if missed++; missed > 20*kills {
+				t.Fatalf("hardly anything is killed in time: %v", killed)
+			}
 		case -1:
 			killed[verb]++
 		default:
@@ -175,9 +178,6 @@ func TestKilledEncrypt(t *testing.T) {
 		got := parleyRun(t, t.TempDir(), "doctor", "--data", f.Dir, "--key", key)
 		if got.status != 0 || !strings.Contains(got.out, "40 sessions with 40 events") {
 			t.Fatalf("seed %d, run %d: after encrypt %s: %s%s", seed, i, verb, got.out, got.err)
-		}
-		if i > 40*kills {
-			t.Fatalf("hardly anything is killed in time: %v", killed)
 		}
 	}
 	t.Logf("killed %v, begun encrypted %d, plain %d", killed, seen[true], seen[false])
@@ -196,6 +196,74 @@ func TestKilledEncrypt(t *testing.T) {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is left: %v", path, err)
 		}
+	}
+}
+
+// TestKilledBackupAndRestore kills the program while it backs up, and while it
+// restores: there is no half backup, nothing half restored that opens, and the
+// next attempt succeeds and leaves nothing behind.
+func TestKilledBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	kills, r := soak.Count(6, 60), rand.New(rand.NewPCG(soak.Seed(t), 1))
+	f := furnish(t, 40)
+	dir := t.TempDir()
+	file, to := filepath.Join(dir, "a.backup"), filepath.Join(dir, "to")
+	// run kills the program after a part of the time that it took before.
+	run := func(took *time.Duration, args ...string) (killed bool) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), os.Getenv("PARLEY_TEST_PROGRAM"), args...)
+		start, after := time.Now(), time.Minute
+		if *took > 0 {
+			after = time.Duration(r.Int64N(int64(*took)))
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		timer.Stop()
+		if code := cmd.ProcessState.ExitCode(); code > 0 {
+			t.Fatalf("%v: %v", args, err)
+		}
+		if err == nil {
+			*took = time.Since(start)
+		}
+		return err != nil
+	}
+	var backing, restoring time.Duration
+	for range kills {
+		if run(&backing, "backup", file, "--data", f.Dir) {
+			if _, err := os.Stat(file); err == nil { // it had its name before it was killed
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			parleyRun(t, dir, "backup", file, "--data", f.Dir).says(t, 0, "Backed up")
+		}
+		if run(&restoring, "restore", file, "--to", to) {
+			if _, err := os.Stat(filepath.Join(to, "parley.db")); err == nil {
+				parleyRun(t, dir, "doctor", "--data", to).says(t, 0, "40 sessions", "All is well")
+			} else {
+				parleyRun(t, dir, "restore", file, "--to", to).says(t, 0, "Restored")
+			}
+		}
+		parleyRun(t, dir, "doctor", "--rebuild", "--data", to).says(t, 0, "40 sessions", "All is well")
+		entries, err := os.ReadDir(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.Contains(e.Name(), "restoring") {
+				t.Errorf("left over: %s", e.Name())
+			}
+		}
+		if err := errors.Join(os.RemoveAll(to), os.Remove(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parleyRun(t, dir, "backup", file, "--data", f.Dir).says(t, 0, "Backed up")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("beside the backup there is more: %v, %v", entries, err)
 	}
 }
 

@@ -22,7 +22,7 @@ func main() {
 
 // run is main with its defers.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// From the first signal on, the next one ends the program at once.
 	context.AfterFunc(ctx, stop)
