@@ -53,7 +53,7 @@ var Table = []Layer{
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
 	{Path: "search", Holds: "the full-text index and its queries", Imports: []string{Root}, Planned: true},
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},
-	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true, Planned: true},
+	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true},
 	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root}, Planned: true},
 	{Path: "keep", Holds: "looking after a store: doctor; later backup, restore, encryption", Imports: []string{Root, "blob"}},
 	{Path: "secret", Holds: "references to secrets; scrubbing", Imports: []string{Root}, Planned: true},
