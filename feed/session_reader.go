@@ -18,8 +18,9 @@ type sessionReader struct {
 	epoch string
 
 	cursor uint64  // the last event it has
-	stream string  // the reply it is in, and how many deltas it has of it
+	stream string  // the last reply it had something of, and how many deltas
 	n      int     //
+	inside bool    // that reply is being written, or may be
 	resume bool    // stream and n came from its position, and were not looked at yet
 	midway *stream // a reply that was being written when it came
 }
@@ -31,7 +32,8 @@ func (f *Feed) followSession(ctx context.Context, v parley.Visibility, id parley
 	if err != nil {
 		return err
 	}
-	r := &sessionReader{topic: t, v: v, cursor: from.Seq, stream: from.Stream, n: from.N, resume: from.Stream != ""}
+	r := &sessionReader{topic: t, v: v, cursor: from.Seq, stream: from.Stream, n: from.N}
+	r.inside, r.resume = from.Stream != "", from.Stream != ""
 	defer f.release(t, &r.reader)
 	if err := r.ready(ctx); err != nil {
 		return err
@@ -175,7 +177,11 @@ func (r *sessionReader) give(events []parley.Event, yield yieldFunc) (more bool,
 }
 
 func (r *sessionReader) position() parley.Position {
-	return parley.Position{Epoch: r.epoch, Seq: r.cursor, Stream: r.stream, N: r.n}
+	at := parley.Position{Epoch: r.epoch, Seq: r.cursor}
+	if r.inside {
+		at.Stream, at.N = r.stream, r.n
+	}
+	return at
 }
 
 // allowed says whether the reader may go on: the topic is not over, and the
@@ -292,9 +298,7 @@ func (r *sessionReader) next() (u parley.Update, state found, changed <-chan str
 	if err := r.allowedLocked(); err != nil {
 		return u, foundEnd, nil, err
 	}
-	if t.stream == nil || t.stream.name != r.stream {
-		r.stream, r.n = "", 0
-	}
+	r.inside = t.stream != nil && t.stream.name == r.stream
 	event, state := t.window.get(r.cursor + 1)
 	switch state {
 	case foundItem:
@@ -317,15 +321,17 @@ func (r *sessionReader) next() (u parley.Update, state found, changed <-chan str
 // gets a snapshot first.
 func (r *sessionReader) delta(u *parley.Update) bool {
 	t, s := r.topic, r.topic.stream
-	if s == nil || s.broken || r.cursor != t.last || r.cursor < s.after || s.shown <= r.n {
+	if s == nil || s.broken || r.cursor != t.last || r.cursor < s.after {
 		return false
 	}
-	whole := s.shown-r.n > t.feed.cfg.Deltas
-	if r.stream != s.name {
-		r.stream = s.name
-		whole = whole || r.midway == s
+	joins := r.stream != s.name
+	if joins && s.shown > 0 {
+		r.stream, r.n, r.inside = s.name, 0, true
 	}
-	if whole {
+	if joins && s.shown == 0 || s.shown <= r.n {
+		return false
+	}
+	if joins && r.midway == s || s.shown-r.n > t.feed.cfg.Deltas {
 		r.n = s.shown
 		*u = parley.Update{Position: r.position(), Snapshot: s.snapshot(t.id, r.n)}
 		return true

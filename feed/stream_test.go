@@ -33,6 +33,7 @@ func TestStream(t *testing.T) {
 		w.gets("who came in the middle", midway, "2 m1:..3=<reasoning>hm so a")
 		publish(3, parley.PartText, "a") // again
 		publish(4, parley.PartText, "b")
+		w.settle()
 		// An event in the middle of a reply keeps the place in it.
 		w.add(home, &parley.Updated{Fields: []string{"title"}})
 		w.settle()

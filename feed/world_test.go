@@ -75,7 +75,12 @@ func (w *world) shut() {
 	}
 }
 
-func (w *world) settle() { synctest.Wait() }
+// settle waits until nothing moves. SQLite pauses now and then, so a moment of
+// the bubble's time has to pass, and it passes only when everybody waits.
+func (w *world) settle() {
+	<-time.After(time.Second)
+	synctest.Wait()
+}
 
 func (w *world) commit(changes ...parley.SessionChange) parley.Result {
 	w.Helper()
