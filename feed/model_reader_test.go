@@ -112,16 +112,16 @@ func (m *model) disconnect(r *follower) {
 	if !r.connected() {
 		return
 	}
-	m.settle()
 	r.cancel()
 	m.wakeUp(r)
 	<-r.done
-	m.settle()
 }
 
-// connect starts the reader where it was, when all is quiet.
+// connect starts the reader where it was.
 func (m *model) connect(r *follower) {
-	m.settle()
+	if m.chance(30) {
+		m.settle()
+	}
 	if r.connected() {
 		return
 	}
@@ -130,11 +130,16 @@ func (m *model) connect(r *follower) {
 		r.stream, r.n, r.parts = "", 0, nil
 	}
 	r.resumed = r.stream != ""
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, e := range m.log {
 		if e.pos > r.at.Seq {
 			sees := m.sees(r.v, e.session)
 			r.must[e.pos], r.may[e.pos] = sees, sees
 		}
+	}
+	if m.chance(25) {
+		r.gate = make(chan struct{}) // it stops within what it has read from the store
 	}
 	ctx, cancel := context.WithCancel(m.Context())
 	r.cancel, r.done = cancel, make(chan struct{})
@@ -148,7 +153,6 @@ func (m *model) connect(r *follower) {
 			}
 		}
 	}()
-	m.settle()
 }
 
 // expect notes an event that is committed while the reader is there.

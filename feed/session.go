@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/parley-run/parley"
@@ -172,6 +173,12 @@ func (t *sessionTopic) read(ctx context.Context) error {
 				return errNotFound(t.id) // it was deleted, and another has its name
 			}
 			events = events[1:]
+		}
+		if len(events) > 0 && events[0].Seq != t.last+1 {
+			return &parley.Error{
+				Code: parley.CodeInternal, Op: "subscribe",
+				Message: fmt.Sprintf("the log of session %s goes on with event %d after %d; run `parley doctor`", t.id, events[0].Seq, t.last),
+			}
 		}
 		people, err := t.readPeople(ctx, events)
 		if err != nil {

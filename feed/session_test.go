@@ -69,6 +69,42 @@ func TestSession_LongBacklog(t *testing.T) {
 	})
 }
 
+// TestSeam: a reader that is still giving what it read from the store goes on with
+// what others have in the window, without a gap or a repeat.
+func TestSeam(t *testing.T) {
+	t.Parallel()
+	for name, id := range map[string]parley.SessionID{"of a session": home, "of all": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, feed.Config{}, func(w *world) {
+				w.create(home)
+				w.add(home, message("m", "x"), message("m", "x"))
+				other := w.pauseAfterOne(parley.SeeAll(), id, parley.Position{Seq: 3})
+				w.add(home, message("m", "x")) // the other has this, and nothing after it
+				w.settle()
+				late := w.pauseAfterOne(parley.SeeAll(), id, parley.Position{})
+				later := w.pauseAfterOne(parley.SeeAll(), id, parley.Position{Seq: 1})
+				for range 2 {
+					w.add(home, message("m", "x"))
+					w.settle()
+				}
+				if w.feed.Kept() == 0 {
+					t.Fatal("nothing is kept for the reader that is behind")
+				}
+				late.resume()
+				w.gets("the late one", late, "1 2 3 4 5 6")
+				w.add(home, message("m", "x"))
+				w.settle()
+				later.resume()
+				w.gets("the later one", later, "2 3 4 5 6 7")
+				other.resume()
+				w.gets("the other", other, "4 5 6 7")
+				w.gets("the late one", late, "7")
+			})
+		})
+	}
+}
+
 // TestSession_PieceLargerThanTheWindow: who was not behind is not slow.
 func TestSession_PieceLargerThanTheWindow(t *testing.T) {
 	t.Parallel()
