@@ -109,8 +109,8 @@ func (a *allTopic) startPump() {
 // event of the session that they have before it.
 func (a *allTopic) offer(d *parley.Delta, last uint64) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.live == 0 || a.err != nil || !a.v.Allows(d.Session, a.v.Identities) {
+	defer a.unlock()
+	if len(a.live) == 0 || a.err != nil || !a.v.Allows(d.Session, a.v.Identities) {
 		return
 	}
 	if a.sees(d.Session) && !a.dirty && !a.reading {
@@ -143,7 +143,7 @@ func (a *allTopic) show(o offered) {
 }
 
 func (a *allTopic) add(it item, size int) {
-	if a.live > 0 {
+	if len(a.live) > 0 {
 		a.floor = max(a.floor, a.window.add(it, size).pos)
 	}
 }
@@ -207,7 +207,7 @@ func (a *allTopic) read(ctx context.Context) error {
 // apply shows a page of events.
 func (a *allTopic) apply(events []parley.Event, next uint64) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.unlock()
 	redacted := false
 	for i := range events {
 		e := &events[i]
@@ -219,7 +219,7 @@ func (a *allTopic) apply(events []parley.Event, next uint64) {
 	}
 	a.last = next
 	switch {
-	case a.live == 0:
+	case len(a.live) == 0:
 		a.forget()
 	case redacted:
 		// What was read before may have a body that is gone.
@@ -266,7 +266,7 @@ func (a *allTopic) ask(ctx context.Context, waiting []offered) (map[parley.Sessi
 // settle shows the deltas that waited for the read, if their session is seen.
 func (a *allTopic) settle(waited []offered, seen map[parley.SessionID]bool) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.unlock()
 	a.reading = false
 	if len(a.seen) >= maxSessions {
 		clear(a.seen) // most of their replies are over; the others are asked about again

@@ -22,7 +22,9 @@ func (f *Feed) followAll(ctx context.Context, v parley.Visibility, from parley.P
 	if err != nil {
 		return err
 	}
-	r := &allReader{topic: a, pos: from.Seq}
+	place, stop := newReader(ctx)
+	defer stop()
+	r := &allReader{reader: place, topic: a, pos: from.Seq}
 	defer f.releaseView(a, &r.reader)
 	if r.epoch, err = f.store.Epoch(ctx); err != nil {
 		return err
@@ -141,7 +143,7 @@ func (r *allReader) enter(atEnd bool) bool {
 func (r *allReader) follow(ctx context.Context, yield yieldFunc) (more bool, err error) {
 	a := r.topic
 	for {
-		u, state, changed, err := r.next()
+		u, state, err := r.next()
 		switch {
 		case err != nil:
 			return false, err
@@ -156,7 +158,7 @@ func (r *allReader) follow(ctx context.Context, yield yieldFunc) (more bool, err
 			a.mu.Unlock()
 			return true, nil
 		case state == foundEnd:
-			if err := wait(ctx, changed); err != nil {
+			if err := r.wait(ctx); err != nil {
 				return false, err
 			}
 		case !yield(u, nil):
@@ -165,8 +167,8 @@ func (r *allReader) follow(ctx context.Context, yield yieldFunc) (more bool, err
 	}
 }
 
-// next gives the next update, or what to wait for.
-func (r *allReader) next() (u parley.Update, state found, changed <-chan struct{}, err error) {
+// next gives the next update, if there is one.
+func (r *allReader) next() (u parley.Update, state found, err error) {
 	a := r.topic
 	a.mu.RLock()
 	last := false
@@ -181,26 +183,26 @@ func (r *allReader) next() (u parley.Update, state found, changed <-chan struct{
 		}
 	}()
 	if a.err != nil {
-		return u, foundEnd, nil, a.err
+		return u, foundEnd, a.err
 	}
 	for {
 		it, state := a.window.get(r.index)
 		switch {
 		case state == foundEnd:
 			last = a.caughtUp(&r.reader)
-			return u, state, a.changed, nil
+			return u, state, nil
 		case state != foundItem:
-			return u, state, nil, nil
+			return u, state, nil
 		}
 		r.index++
 		switch {
 		case it.delta != nil && it.pos < r.pos:
 			// It has events that the topic had not when this came.
 		case it.delta != nil:
-			return parley.Update{Position: r.position(), Delta: it.delta}, state, nil, nil
+			return parley.Update{Position: r.position(), Delta: it.delta}, state, nil
 		case it.pos > r.pos: // else it has it from the store
 			r.pos = it.pos
-			return parley.Update{Position: r.position(), Event: it.event}, state, nil, nil
+			return parley.Update{Position: r.position(), Event: it.event}, state, nil
 		}
 	}
 }

@@ -148,7 +148,7 @@ func (f *Feed) Publish(d parley.Delta) {
 	f.mu.Unlock()
 	t.publish(d)
 	idle := t.idle()
-	t.mu.Unlock()
+	t.unlock()
 	if idle {
 		f.drop(t)
 	}

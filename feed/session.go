@@ -234,7 +234,7 @@ func (t *sessionTopic) readPeople(ctx context.Context, events []parley.Event) (m
 // apply shows a page of events.
 func (t *sessionTopic) apply(events []parley.Event, people map[parley.IdentityID]struct{}) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	if people != nil {
 		t.people = people
 		t.version.Add(1)
@@ -245,12 +245,12 @@ func (t *sessionTopic) apply(events []parley.Event, people map[parley.IdentityID
 		t.last, t.lastPos = e.Seq, e.Pos
 		redacted = redacted || e.Type == parley.EventRedacted
 		t.close(e)
-		if t.live > 0 {
+		if len(t.live) > 0 {
 			t.window.add(e, len(e.Data))
 		}
 	}
 	switch {
-	case t.live == 0:
+	case len(t.live) == 0:
 		t.window.startAt(t.last + 1)
 	case redacted:
 		// What was read before may have a body that is gone.
@@ -315,7 +315,7 @@ func (t *sessionTopic) check(ctx context.Context) error {
 // settle shows the deltas that waited for the read.
 func (t *sessionTopic) settle() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	t.reading = false
 	t.whole = t.reads
 	if t.awaited {

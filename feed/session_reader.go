@@ -32,7 +32,9 @@ func (f *Feed) followSession(ctx context.Context, v parley.Visibility, id parley
 	if err != nil {
 		return err
 	}
-	r := &sessionReader{topic: t, v: v, cursor: from.Seq, stream: from.Stream, n: from.N}
+	place, stop := newReader(ctx)
+	defer stop()
+	r := &sessionReader{reader: place, topic: t, v: v, cursor: from.Seq, stream: from.Stream, n: from.N}
 	r.inside, r.resume = from.Stream != "", from.Stream != ""
 	defer f.release(t, &r.reader)
 	if err := r.ready(ctx); err != nil {
@@ -256,7 +258,7 @@ func (r *sessionReader) enter() bool {
 func (r *sessionReader) follow(ctx context.Context, yield yieldFunc) (more bool, err error) {
 	t := r.topic
 	for {
-		u, state, changed, err := r.next()
+		u, state, err := r.next()
 		switch {
 		case err != nil:
 			return false, err
@@ -271,7 +273,7 @@ func (r *sessionReader) follow(ctx context.Context, yield yieldFunc) (more bool,
 			t.mu.Unlock()
 			return true, nil
 		case state == foundEnd:
-			if err := wait(ctx, changed); err != nil {
+			if err := r.wait(ctx); err != nil {
 				return false, err
 			}
 		case !yield(u, nil):
@@ -280,8 +282,8 @@ func (r *sessionReader) follow(ctx context.Context, yield yieldFunc) (more bool,
 	}
 }
 
-// next gives the next update, or what to wait for.
-func (r *sessionReader) next() (u parley.Update, state found, changed <-chan struct{}, err error) {
+// next gives the next update, if there is one.
+func (r *sessionReader) next() (u parley.Update, state found, err error) {
 	t := r.topic
 	t.mu.RLock()
 	last := false
@@ -296,7 +298,7 @@ func (r *sessionReader) next() (u parley.Update, state found, changed <-chan str
 		}
 	}()
 	if err := r.allowedLocked(); err != nil {
-		return u, foundEnd, nil, err
+		return u, foundEnd, err
 	}
 	r.inside = t.stream != nil && t.stream.name == r.stream
 	event, state := t.window.get(r.cursor + 1)
@@ -306,14 +308,14 @@ func (r *sessionReader) next() (u parley.Update, state found, changed <-chan str
 		if r.cursor == t.last {
 			last = t.caughtUp(&r.reader)
 		}
-		return parley.Update{Position: r.position(), Event: event}, state, nil, nil
+		return parley.Update{Position: r.position(), Event: event}, state, nil
 	case foundEnd:
 		last = t.caughtUp(&r.reader)
 		if r.delta(&u) {
-			return u, foundItem, nil, nil
+			return u, foundItem, nil
 		}
 	}
-	return u, state, t.changed, nil
+	return u, state, nil
 }
 
 // delta gives the next of the reply that is being written, if there is more of

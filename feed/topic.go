@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 )
@@ -10,11 +11,12 @@ import (
 // something is unread. Readers hold a place in the topic's window, and nothing
 // is queued for them.
 type topic struct {
-	mu      sync.RWMutex // guards what follows
-	changed chan struct{}
-	err     error // why it is over
-	subs    int   // subscriptions
-	live    int   // of these, the ones that read from the window
+	mu      sync.RWMutex  // guards what follows
+	changed chan struct{} // closed when something changes, for those who are not live yet
+	told    bool          // live readers are to be woken
+	err     error         // why it is over
+	subs    int           // subscriptions
+	live    []*reader     // of these, the ones that read from the window
 	round   uint64
 	dirty   bool // something may be unread
 	running bool // there is a pump
@@ -29,23 +31,64 @@ type topic struct {
 
 // reader is one subscription's place among the others of its topic.
 type reader struct {
+	bell    chan struct{} // holds one ring
 	live    bool
+	slot    int // in the topic's list
 	round   uint64
 	version uint64
 }
 
 func newTopic() topic { return topic{changed: make(chan struct{})} }
 
-// tell wakes the readers that wait.
+// newReader makes a reader that wakes when its context ends, until stop is
+// called.
+func newReader(ctx context.Context) (r reader, stop func() bool) {
+	r.bell = make(chan struct{}, 1)
+	return r, context.AfterFunc(ctx, r.ring)
+}
+
+func (r *reader) ring() {
+	select {
+	case r.bell <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits for a ring. One channel for a change and for the end of the context
+// is a good deal cheaper than two, when thousands wait.
+func (r *reader) wait(ctx context.Context) error {
+	<-r.bell
+	return ctx.Err()
+}
+
+// tell wakes the readers that wait: those that are live when the mutex is given
+// back, see unlock.
 func (t *topic) tell() {
 	close(t.changed)
 	t.changed = make(chan struct{})
+	t.told = true
+}
+
+// unlock gives back the mutex, and then wakes whom tell was called for. They
+// would only wait for the mutex if they were woken before.
+func (t *topic) unlock() {
+	told := t.told
+	t.told = false
+	t.mu.Unlock()
+	if !told {
+		return
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, r := range t.live {
+		r.ring()
+	}
 }
 
 // fail ends the topic and all its subscriptions. The first reason counts.
 func (t *topic) fail(err error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	if t.err != nil {
 		return
 	}
@@ -68,13 +111,13 @@ func (t *topic) mark() (start bool) {
 // newRound says that the window has got something to read.
 func (t *topic) newRound() {
 	t.round++
-	t.behind.Store(int64(t.live))
+	t.behind.Store(int64(len(t.live)))
 }
 
 // enter makes a reader live. It is behind if there is something to read.
 func (t *topic) enter(r *reader, behind bool) {
-	t.live++
-	r.live, r.round = true, t.round
+	r.live, r.slot, r.round = true, len(t.live), t.round
+	t.live = append(t.live, r)
 	if behind {
 		r.round--
 		t.behind.Add(1)
@@ -87,7 +130,10 @@ func (t *topic) leave(r *reader) (done bool) {
 	if !r.live {
 		return false
 	}
-	t.live--
+	last := t.live[len(t.live)-1]
+	t.live[r.slot], last.slot = last, r.slot
+	t.live[len(t.live)-1] = nil
+	t.live = t.live[:len(t.live)-1]
 	r.live = false
 	return r.round != t.round && t.behind.Add(-1) == 0
 }
