@@ -13,7 +13,7 @@ import (
 
 // ending is a context that ends when it was looked at a number of times.
 type ending struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one
 	looks int
 }
 
