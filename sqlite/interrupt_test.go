@@ -14,7 +14,7 @@ import (
 // ending is a context that ends when it was looked at a number of times.
 type ending struct {
 	context.Context //nolint:containedctx // it is one
-	looks int
+	looks           int
 }
 
 func (c *ending) Err() error {
