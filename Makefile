@@ -54,7 +54,7 @@ fmt: $(LINT) ## format the code
 	$(LINT) fmt
 
 .PHONY: bench
-bench: build ## measure the store beside what the machine can do
+bench: build ## measure the store beside what the machine can do; BENCH=feed or all for more
 	bin/parley bench $(BENCH)
 
 .PHONY: fuzz

@@ -9,13 +9,15 @@ import (
 // after a position, then what comes, without a gap or a repeat at the seam.
 type Feed interface {
 	// Subscribe follows one session, or all that v sees if id is empty. It goes
-	// on until ctx ends, or with an error: [CodeNotFound] when v does not see
-	// the session, or no longer does; [CodeUnavailable] when the store cannot be
-	// read or the feed is closed. An update with Resync set is the last one:
-	// the reader was too slow, or its position cannot be continued.
+	// on until ctx ends, which is no error, or ends with one: [CodeNotFound] when
+	// v does not see the session, or no longer does; [CodeUnavailable] when the
+	// store cannot be read or the feed is closed. An update with Resync set is
+	// the last one: the reader was too slow, or its position cannot be
+	// continued. Readers share what updates point to and must not change it.
 	Subscribe(ctx context.Context, v Visibility, id SessionID, from Position) iter.Seq2[Update, error]
 	// Publish shows a delta to those who follow its session. It never waits for
-	// a reader. A stream's deltas are published in order, by one goroutine.
+	// a reader. A stream's deltas are published in order, by one goroutine,
+	// which is done with that before it commits the message they become.
 	Publish(d Delta)
 	Wake
 }

@@ -18,6 +18,8 @@ const (
 	AliasLookup       = "alias_lookup"
 	StartCold         = "start_cold"
 	RSSIdle           = "rss_idle"
+	FeedCatchup       = "feed_catchup"
+	FeedFanout        = "feed_fanout_p99"
 )
 
 // speedup is how much faster 64 sessions at once must be than one alone.
@@ -38,25 +40,35 @@ func storeMeasures() []measure {
 	}
 }
 
-// Names gives the names of the figures of [Store].
-func Names() []string {
+// feedMeasures are the figures of [Feed], in the order of a report.
+func feedMeasures() []measure {
+	return []measure{
+		{FeedCatchup, "events/s", valueAtLeast, 100_000, "a subscriber catching up from a long log", "reading the same pages from the store alone"},
+		{FeedFanout, "ms", valueAtMost, 50, "from a commit to the last of many subscribers, 99th percentile", "the commit alone"},
+	}
+}
+
+// Names gives the names of all figures.
+func Names() []string { return namesOf(slices.Concat(storeMeasures(), feedMeasures())) }
+
+func namesOf(measures []measure) []string {
 	var names []string
-	for _, m := range storeMeasures() {
+	for _, m := range measures {
 		names = append(names, m.name)
 	}
 	return names
 }
 
-// chosen gives the measures that were asked for: all, if none was named.
-func chosen(only []string) (map[string]measure, error) {
-	known := Names()
+// chosen gives those of the measures that were asked for: all, if none was named.
+func chosen(measures []measure, only []string) (map[string]measure, error) {
+	known := namesOf(measures)
 	for _, name := range only {
 		if !slices.Contains(known, name) {
 			return nil, parley.Errorf(parley.CodeInvalid, "there is no figure %q; choose from %s", name, strings.Join(known, ", "))
 		}
 	}
 	chosen := map[string]measure{}
-	for _, m := range storeMeasures() {
+	for _, m := range measures {
 		if len(only) == 0 || slices.Contains(only, m.name) {
 			chosen[m.name] = m
 		}

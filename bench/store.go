@@ -12,16 +12,17 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// Config says what [Store] measures, and on what.
+// Config says what a run measures, and on what.
 type Config struct {
 	// OpenFunc opens the store at path for writing, and makes it if it is not
 	// there. Required.
 	OpenFunc func(ctx context.Context, path string) (parley.Store, error)
 	// EncryptFunc makes an encrypted copy of the store at path, which may be in
-	// use, and opens it. Required.
+	// use, and opens it. Required by [Store].
 	EncryptFunc func(ctx context.Context, path, to string) (parley.Store, error)
 	// ProbeFunc gives a command that calls [Probe] with path and pages in a
-	// fresh process and writes its result to standard output as JSON. Required.
+	// fresh process and writes its result to standard output as JSON. Required
+	// by [Store].
 	ProbeFunc func(ctx context.Context, path string, pages int) *exec.Cmd
 	// Dir is an existing folder to work in: the run makes a folder of its own
 	// there and removes it. The figures are those of its disk. Required.
@@ -43,16 +44,24 @@ type Size struct {
 	Rounds       int           // of each reading measurement
 	CommitRounds int           // of each writing measurement; a disk's mood needs more
 	Stretch      time.Duration // the most one side of a round may take
+	Subscribers  int           // of the fan-out
+	FanoutEvents int           // that each of them gets
 }
 
 // FullSize is what the bars are meant for.
 func FullSize() Size {
-	return Size{Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second}
+	return Size{
+		Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second,
+		Subscribers: 10_000, FanoutEvents: 400,
+	}
 }
 
 // QuickSize gives a first impression within half a minute.
 func QuickSize() Size {
-	return Size{Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond}
+	return Size{
+		Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond,
+		Subscribers: 2_000, FanoutEvents: 60,
+	}
 }
 
 func (c *Config) validate() error {
@@ -67,6 +76,8 @@ func (c *Config) validate() error {
 		{"events of a long log", &c.Size.Deep, full.Deep},
 		{"rounds", &c.Size.Rounds, full.Rounds},
 		{"commit rounds", &c.Size.CommitRounds, full.CommitRounds},
+		{"subscribers", &c.Size.Subscribers, full.Subscribers},
+		{"events to fan out", &c.Size.FanoutEvents, full.FanoutEvents},
 	} {
 		if *f.field == 0 {
 			*f.field = f.full
@@ -78,8 +89,8 @@ func (c *Config) validate() error {
 	if c.Size.Stretch <= 0 {
 		c.Size.Stretch = full.Stretch
 	}
-	if c.OpenFunc == nil || c.EncryptFunc == nil || c.ProbeFunc == nil {
-		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc, EncryptFunc and ProbeFunc")
+	if c.OpenFunc == nil {
+		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc")
 	}
 	if c.ProgressFunc == nil {
 		c.ProgressFunc = func(string, int64, int64) {}
@@ -95,11 +106,20 @@ func (c *Config) validate() error {
 // [parley.CodeInternal] if the store lost something it had acknowledged. A bar
 // that is not held is no error; see [Report.OK]. When ctx ends the run stops,
 // and its folder is removed all the same.
-func Store(ctx context.Context, cfg Config) (_ Report, err error) {
+func Store(ctx context.Context, cfg Config) (Report, error) {
+	if cfg.ProbeFunc == nil || cfg.EncryptFunc == nil {
+		return Report{}, parley.Errorf(parley.CodeInvalid, "a run of the store needs ProbeFunc and EncryptFunc")
+	}
+	return measureAll(ctx, cfg, storeMeasures(), (*run).store)
+}
+
+// measureAll is a run: the figures that were asked for of those there are, taken
+// in a folder of their own.
+func measureAll(ctx context.Context, cfg Config, known []measure, take func(*run, context.Context) error) (_ Report, err error) {
 	if err := cfg.validate(); err != nil {
 		return Report{}, err
 	}
-	measures, err := chosen(cfg.Only)
+	measures, err := chosen(known, cfg.Only)
 	if err != nil {
 		return Report{}, err
 	}
@@ -114,11 +134,11 @@ func Store(ctx context.Context, cfg Config) (_ Report, err error) {
 
 	r := &run{cfg: cfg, dir: dir, measures: measures, results: map[string]Result{}}
 	report := Report{Machine: machine(dir)}
-	if err := r.all(ctx); err != nil {
+	if err := take(r, ctx); err != nil {
 		return report, err
 	}
-	for _, name := range Names() {
-		if res, ok := r.results[name]; ok {
+	for _, m := range known {
+		if res, ok := r.results[m.name]; ok {
 			if report.Machine.volatile() {
 				res.Note = join(res.Note, "files are in memory here, so this says nothing about a disk")
 			}
@@ -128,27 +148,24 @@ func Store(ctx context.Context, cfg Config) (_ Report, err error) {
 	return report, nil
 }
 
-// run is one run of [Store] under way.
+// run is one run under way.
 type run struct {
 	cfg      Config
 	dir      string
 	measures map[string]measure
 	results  map[string]Result
-	bed      *bed
+	bed      *bed // of [Store]
 }
 
-// all takes the figures in an order that keeps them out of each other's way:
-// reads while nothing is written, then commits, then what needs the stores
-// closed.
-func (r *run) all(ctx context.Context) (err error) {
+// store takes the figures of [Store] in an order that keeps them out of each
+// other's way: reads while nothing is written, then commits, then what needs the
+// stores closed.
+func (r *run) store(ctx context.Context) (err error) {
 	if r.bed, err = newBed(ctx, r.cfg, r.dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.bed.close()) }()
-	for _, step := range []struct {
-		measure func(context.Context) error
-		names   []string
-	}{
+	return r.steps(ctx, []step{
 		{r.window, []string{WindowDeep}},
 		{r.list, []string{ListPage}},
 		{r.alias, []string{AliasLookup}},
@@ -156,7 +173,18 @@ func (r *run) all(ctx context.Context) (err error) {
 		{r.commitEncrypted, []string{Commit64Encrypted}},
 		{r.commitDeep, []string{CommitDeep}},
 		{r.cold, []string{StartCold, RSSIdle}},
-	} {
+	})
+}
+
+// step measures one or several figures.
+type step struct {
+	measure func(context.Context) error
+	names   []string
+}
+
+// steps takes those of the steps that are wanted.
+func (r *run) steps(ctx context.Context, list []step) error {
+	for _, step := range list {
 		if !r.wants(step.names...) {
 			continue
 		}

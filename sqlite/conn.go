@@ -113,7 +113,18 @@ func (c *conn) each(f func(r row) error, sql string, args ...any) error {
 			return errors.Join(err, s.Reset())
 		}
 	}
-	return s.Reset()
+	return done(s)
+}
+
+// done ends the use of a statement and gives the error of its last step. When
+// the context ends between two steps, only the statement knows it, and forgets
+// it when it is reset.
+func done(s *sqlite3.Stmt) error {
+	err := s.Err()
+	if failed := s.Reset(); err == nil {
+		err = failed
+	}
+	return err
 }
 
 // one calls f for the first row, if there is one, and reports whether there
@@ -127,7 +138,7 @@ func (c *conn) one(f func(r row), sql string, args ...any) (bool, error) {
 	if found {
 		f(row{s})
 	}
-	return found, s.Reset()
+	return found, done(s)
 }
 
 // exists reports whether the query gives a row.

@@ -18,8 +18,8 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 		parts = append(parts, m.Filesystem)
 	}
 	b.WriteString(strings.TrimPrefix(strings.Join(parts, ", "), ", ") + "\n")
-	fmt.Fprintf(&b, "%s beside %s, logs of %s; medians of %d rounds and more, %s in all\n\n",
-		counted(int64(size.Sessions), "session"), thousands(int64(size.Few)), counted(int64(size.Deep), "event"),
+	fmt.Fprintf(&b, "%slogs of %s; medians of %d rounds and more, %s in all\n\n",
+		sessionsText(r, size), counted(int64(size.Deep), "event"),
 		min(size.Rounds, size.CommitRounds), took.Round(time.Second))
 
 	rows := [][]string{{"", "measured", "reference", "ratio", "bar"}}
@@ -50,10 +50,21 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 	} else {
 		b.WriteString("\nEvery bar is held.\n")
 	}
-	if full := bench.FullSize(); size.Sessions < full.Sessions || size.Deep < full.Deep {
+	full := bench.FullSize()
+	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers {
 		b.WriteString("This is a first impression: the bars are meant for a full run, without --quick.\n")
 	}
 	return b.String()
+}
+
+// sessionsText says how many sessions were stored, if any were.
+func sessionsText(r bench.Report, size bench.Size) string {
+	for _, res := range r.Results {
+		if res.Name != bench.FeedCatchup && res.Name != bench.FeedFanout {
+			return fmt.Sprintf("%s beside %s, ", counted(int64(size.Sessions), "session"), thousands(int64(size.Few)))
+		}
+	}
+	return ""
 }
 
 // table sets rows in columns.

@@ -136,7 +136,7 @@ func TestUsageErrors(t *testing.T) {
 		"unknown shell":       {[]string{"completion", "csh"}, []string{"'parley completion csh'"}},
 		"near miss":           {[]string{"docter"}, []string{"did you mean 'parley doctor'?"}},
 		"unknown flag":        {[]string{"doctor", "--fix"}, []string{"--fix", "parley doctor --help"}},
-		"unknown bench":       {[]string{"bench", "feed"}, []string{`"feed"`, "store"}},
+		"unknown bench":       {[]string{"bench", "soup"}, []string{`"soup"`, "store", "feed"}},
 		"two benches":         {[]string{"bench", "store", "all"}, []string{"one argument"}},
 		"argument for none":   {[]string{"version", "now"}, []string{`"now"`}},
 		"flag without value":  {[]string{"doctor", "--data"}, []string{"--data"}},
@@ -168,8 +168,8 @@ func TestCompletion(t *testing.T) {
 		parleyRun(t, t.TempDir(), "completion", shell).says(t, 0, "parley")
 	}
 	// What the scripts ask the program for.
-	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "all")
-	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "all")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup")
 }
 
 // parleyRunIgnoringStderr is for completion, which talks to shells there.
@@ -383,6 +383,26 @@ func TestBench_Table(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^alias_lookup +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+x +≤ 2.00x +(ok|FAIL)$`)
 	if !line.MatchString(got.out) || strings.Contains(got.out, "commit_64") {
 		t.Errorf("the table is\n%s", got.out)
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("the bench left %v, %v", left, err)
+	}
+}
+
+func TestBench_Feed(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	got := parleyRun(t, home, "bench", "feed", "--quick", "--deep", "300", "--rounds", "1", "--subscribers", "20")
+	if got.status > 1 || got.err != "" {
+		t.Fatalf("status is %d, standard error %q", got.status, got.err)
+	}
+	for _, line := range []string{
+		`(?m)^feed_catchup +[0-9,.]+ events/s +[0-9,.]+ events/s +≥ 100000 events/s +(ok|FAIL)$`,
+		`(?m)^feed_fanout_p99 +[0-9.]+ ms +[0-9.]+ ms +≤ 50 ms +(ok|FAIL)$`,
+	} {
+		if !regexp.MustCompile(line).MatchString(got.out) {
+			t.Errorf("the table is\n%s", got.out)
+		}
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("the bench left %v, %v", left, err)

@@ -54,7 +54,7 @@ var Table = []Layer{
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
 	{Path: "search", Holds: "the full-text index and its queries", Imports: []string{Root}, Planned: true},
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},
-	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true, Planned: true},
+	{Path: "feed", Holds: "live fan-out, replay by position, slow readers", Imports: []string{Root}, Core: true},
 	{Path: "blob", Holds: "media, named by their content", Imports: []string{Root, "internal/disk"}},
 	{Path: "keep", Holds: "looking after a data folder: doctor, encryption switch, backup, restore", Imports: []string{Root, "internal/disk", "blob"}},
 	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root, "internal/disk"}},

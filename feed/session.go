@@ -1,0 +1,333 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parley-run/parley"
+)
+
+// sessionTopic is a session that somebody follows, or in which a reply is being
+// written.
+type sessionTopic struct {
+	topic
+	feed *Feed
+	id   parley.SessionID
+
+	// What follows is guarded by the topic's mutex; the pump alone changes what
+	// it reads without it.
+	window  window[*parley.Event] // by seq
+	started bool
+	origin  uint64 // events up to here it has never looked at
+	last    uint64 // the last event it has
+	lastPos uint64 // and its pos, 0 if not known
+	people  map[parley.IdentityID]struct{}
+	reads   uint64 // how often the pump began to read
+	whole   uint64 // the last of these that it finished
+	awaited bool   // somebody waits for the end of a read
+	closer  uint64 // the last event seen that ends a stream
+	fence   parley.Fence
+	stream  *stream
+	// bound is how much of the stream had come when the pump began to read.
+	bound      int
+	boundAbout *stream
+}
+
+// closers are the events that end whatever reply was being written before them:
+// a session has one turn at a time.
+var closers = []parley.EventType{parley.EventTurnStarted, parley.EventTurnCompleted, parley.EventEnded}
+
+func newSessionTopic(f *Feed, id parley.SessionID) *sessionTopic {
+	return &sessionTopic{
+		topic: newTopic(), feed: f, id: id,
+		window: window[*parley.Event]{first: 1, maxItems: f.cfg.Events, maxBytes: f.cfg.Bytes},
+	}
+}
+
+// startAt says that the events up to seq are not the topic's concern.
+func (t *sessionTopic) startAt(seq uint64) {
+	t.started, t.origin, t.last = true, seq, seq
+	t.window.startAt(seq + 1)
+}
+
+func (t *sessionTopic) over() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.err != nil
+}
+
+// idle reports whether nobody needs the topic.
+func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
+
+// wake says that the log has grown, or something else about the session has
+// changed.
+func (t *sessionTopic) wake() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mark() {
+		t.feed.spawn(t.pump)
+	}
+}
+
+// publish takes a delta.
+func (t *sessionTopic) publish(d parley.Delta) {
+	if t.err != nil || d.Fence < t.fence {
+		return
+	}
+	t.fence = d.Fence
+	if t.stream != nil && t.stream.fence < d.Fence {
+		t.stream = nil
+	}
+	if t.stream == nil || t.stream.name != d.Stream {
+		// One whose beginning was missed, or whose end was seen, is not shown.
+		if d.N != 1 || t.started && d.After < t.closer {
+			return
+		}
+		t.stream = newStream(d)
+		t.stream.checked = t.started && d.After >= t.origin
+		if (!t.stream.checked || t.last < d.After || t.people == nil) && t.mark() {
+			t.feed.spawn(t.pump)
+		}
+	}
+	t.stream.add(d)
+	if !t.dirty && !t.reading {
+		t.show(t.stream.total())
+	}
+}
+
+// show lets readers have the deltas up to n.
+func (t *sessionTopic) show(n int) {
+	s := t.stream
+	if s.broken || !s.checked || n <= s.shown {
+		return
+	}
+	if views := *t.feed.alls.Load(); len(views) > 0 {
+		for i := s.shown + 1; i <= n; i++ {
+			d := s.delta(t.id, i)
+			for _, a := range views {
+				a.offer(d, t.last)
+			}
+		}
+	}
+	s.shown = n
+	t.tell()
+}
+
+// pump reads what is unread, and ends.
+func (t *sessionTopic) pump(ctx context.Context) {
+	for t.begin() {
+		if err := t.read(ctx); err != nil {
+			switch {
+			case errors.Is(err, parley.ErrNotFound):
+				err = errNotFound(t.id)
+			case ctx.Err() != nil:
+				err = errClosed()
+			}
+			t.fail(err)
+		}
+	}
+	t.feed.drop(t)
+}
+
+func (t *sessionTopic) begin() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.dirty || t.err != nil {
+		t.running, t.reading = false, false
+		return false
+	}
+	t.dirty, t.reading = false, true
+	t.reads++
+	t.boundAbout = t.stream
+	if t.stream != nil {
+		t.bound = t.stream.total()
+	}
+	t.window.begin()
+	return true
+}
+
+func (t *sessionTopic) read(ctx context.Context) error {
+	if !t.started {
+		if err := t.start(ctx); err != nil {
+			return err
+		}
+	}
+	var p pager
+	for more := true; more; {
+		after := t.last
+		if t.lastPos > 0 {
+			after-- // to see that it is still the same session
+		}
+		limit := p.limit()
+		events, err := t.feed.store.Events(ctx, parley.SeeAll(), t.id, parley.EventQuery{After: after, Limit: limit})
+		if err != nil {
+			return err
+		}
+		more = len(events) == limit
+		p.learn(events)
+		if t.lastPos > 0 {
+			if len(events) == 0 || events[0].Pos != t.lastPos {
+				return errNotFound(t.id) // it was deleted, and another has its name
+			}
+			events = events[1:]
+		}
+		if len(events) > 0 && events[0].Seq != t.last+1 {
+			return &parley.Error{
+				Code: parley.CodeInternal, Op: "subscribe",
+				Message: fmt.Sprintf("the log of session %s goes on with event %d after %d; run `parley doctor`", t.id, events[0].Seq, t.last),
+			}
+		}
+		people, err := t.readPeople(ctx, events)
+		if err != nil {
+			return err
+		}
+		t.apply(events, people)
+	}
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	t.settle()
+	return nil
+}
+
+// start finds the end of the log: what is there already is read by each
+// subscription for itself.
+func (t *sessionTopic) start(ctx context.Context) error {
+	events, err := t.feed.store.Events(ctx, parley.SeeAll(), t.id, parley.EventQuery{Last: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.startAt(0)
+	for _, e := range events {
+		t.startAt(e.Seq)
+		t.lastPos = e.Pos
+	}
+	return nil
+}
+
+// readPeople reads who takes part, if that is not known or one of the events
+// changed it. It gives nil if what is known is right.
+//
+// It is read after the events: so nobody is shown an event who had left before
+// it was written.
+func (t *sessionTopic) readPeople(ctx context.Context, events []parley.Event) (map[parley.IdentityID]struct{}, error) {
+	isChange := func(e parley.Event) bool { return e.Type == parley.EventParticipant }
+	if t.people != nil && !slices.ContainsFunc(events, isChange) {
+		return nil, nil
+	}
+	list, err := t.feed.store.Participants(ctx, parley.SeeAll(), t.id)
+	if err != nil {
+		return nil, err
+	}
+	people := make(map[parley.IdentityID]struct{}, len(list))
+	for _, id := range list {
+		people[id] = struct{}{}
+	}
+	return people, nil
+}
+
+// apply shows a page of events.
+func (t *sessionTopic) apply(events []parley.Event, people map[parley.IdentityID]struct{}) {
+	t.mu.Lock()
+	defer t.unlock()
+	if people != nil {
+		t.people = people
+		t.version.Add(1)
+	}
+	redacted := false
+	for i := range events {
+		e := &events[i]
+		t.last, t.lastPos = e.Seq, e.Pos
+		redacted = redacted || e.Type == parley.EventRedacted
+		t.close(e)
+		if len(t.live) > 0 {
+			t.window.add(e, len(e.Data))
+		}
+	}
+	switch {
+	case len(t.live) == 0:
+		t.window.startAt(t.last + 1)
+	case redacted:
+		// What was read before may have a body that is gone.
+		t.window.drop()
+	}
+	if len(events) > 0 || people != nil {
+		t.newRound()
+		t.tell()
+	}
+}
+
+// close ends the stream, if e does.
+func (t *sessionTopic) close(e *parley.Event) {
+	closes := slices.Contains(closers, e.Type)
+	if closes {
+		t.closer = e.Seq
+	}
+	switch {
+	case t.stream == nil:
+	case closes && e.Seq > t.stream.after, e.Type == parley.EventMessage && messageID(e) == t.stream.name:
+		t.stream = nil
+	}
+}
+
+// messageID gives the id of a stored message, or "" if it was redacted.
+func messageID(e *parley.Event) string {
+	var m struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		return ""
+	}
+	return m.ID
+}
+
+// check looks for the end of a stream that began before the topic did: an owner
+// that has lost the session may not know it yet.
+func (t *sessionTopic) check(ctx context.Context) error {
+	t.mu.RLock()
+	s := t.stream
+	t.mu.RUnlock()
+	if s == nil || s.checked {
+		return nil
+	}
+	var found []parley.Event
+	if s.after < t.origin {
+		var err error
+		found, err = t.feed.store.Events(ctx, parley.SeeAll(), t.id, parley.EventQuery{After: s.after, Types: closers, Limit: 1})
+		if err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.checked = true
+	if t.stream == s && (len(found) > 0 || t.closer > s.after) {
+		t.stream = nil
+	}
+	return nil
+}
+
+// settle shows the deltas that waited for the read.
+func (t *sessionTopic) settle() {
+	t.mu.Lock()
+	defer t.unlock()
+	t.reading = false
+	t.whole = t.reads
+	if t.awaited {
+		t.awaited = false
+		t.tell()
+	}
+	switch {
+	case t.stream == nil:
+	case !t.dirty:
+		t.show(t.stream.total())
+	case t.stream == t.boundAbout:
+		t.show(min(t.bound, t.stream.total()))
+	}
+	t.boundAbout = nil
+}
