@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/feed"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -36,7 +37,7 @@ func openWorld(t *testing.T, cfg feed.Config) *world {
 func TestManySubscriptions(t *testing.T) { //nolint:paralleltest // it looks at the heap of the whole process
 	w := openWorld(t, feed.Config{Events: 32})
 	defer w.shut()
-	rnd := rand.New(rand.NewPCG(baseSeed(t), 0))
+	rnd := rand.New(rand.NewPCG(soak.Seed(t), 0))
 	ids := []parley.SessionID{""}
 	for i := range 20 {
 		ids = append(ids, parley.SessionID("cli:s"+strconv.Itoa(i)))
@@ -92,8 +93,8 @@ func TestManySubscriptions(t *testing.T) { //nolint:paralleltest // it looks at 
 		return stats.HeapAlloc
 	}
 	goroutines := runtime.NumGoroutine()
-	first := half(tenth(10_000) / 2)
-	second := half(tenth(10_000) / 2)
+	first := half(soak.Count(1_000, 10_000) / 2)
+	second := half(soak.Count(1_000, 10_000) / 2)
 	if second > first+first/10+1<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", first, second)
 	}
@@ -111,7 +112,7 @@ func TestVisibilityUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := openWorld(t, feed.Config{Events: 64, Deltas: 4})
 	defer w.shut()
-	stretches := 2 * tenth(400)
+	stretches := 2 * soak.Count(40, 400)
 	w.create(home, anna)
 	var stretch atomic.Int64 // bert is there in the odd ones
 	check := func(text string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/feed"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // fixedSeed makes half of the histories the same in every run, so that a change
@@ -42,7 +43,7 @@ func TestModel(t *testing.T) {
 			}
 		})
 	}
-	if seed, ok := givenSeed(t); ok {
+	if seed, ok := soak.Repeat(t); ok {
 		run(t, seed)
 		return
 	}
@@ -58,7 +59,7 @@ func TestModel(t *testing.T) {
 			}
 		}
 	})
-	count := tenth(2_000)
+	count := soak.Count(200, 2_000)
 	random := rand.Uint64N(1 << 53)
 	t.Logf("fixed seed: %d, random seed: %d", fixedSeed, random)
 	const part = 20

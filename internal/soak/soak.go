@@ -27,14 +27,28 @@ func Count(normal, full int) int {
 	return normal
 }
 
+// Repeat gives PARLEY_SEED, if a run is to be repeated.
+func Repeat(t testing.TB) (seed uint64, ok bool) {
+	t.Helper()
+	text := os.Getenv("PARLEY_SEED")
+	if text == "" {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("PARLEY_SEED=%q is not a number", text)
+	}
+	return seed, true
+}
+
 // Seed gives the seed of a test's random choices: PARLEY_SEED, or a fresh one.
 // It is logged.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
-	n, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		n = uint64(time.Now().UnixNano())
+	seed, ok := Repeat(t)
+	if !ok {
+		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("PARLEY_SEED=%d", n)
-	return n
+	t.Logf("PARLEY_SEED=%d", seed)
+	return seed
 }
