@@ -46,7 +46,7 @@ var Table = []Layer{
 	{Path: Root, Holds: "the domain as types; what a store, a runner and the seams around them promise; error codes", Core: true},
 	{Path: "internal/disk", Holds: "files that survive a crash: whole writes, synced names, locks, owners"},
 
-	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}, Planned: true},
+	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}},
 	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}, Planned: true},
 	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}, Planned: true},
 

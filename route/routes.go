@@ -1,0 +1,166 @@
+package route
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-run/parley"
+)
+
+// compiledRoute is a route in normal form.
+type compiledRoute struct {
+	channel, account string
+	space, chat      pattern
+	topic, sender    string
+	agent            string
+	dimensions       []parley.Dimension // nil: those of the configuration
+}
+
+// pattern is what a space or chat has to be: a type and an id, or an id alone.
+// The zero value is anything.
+type pattern struct {
+	whole   string // what was written, in case it is an id with a colon in it
+	typ, id string
+}
+
+// newPattern reads <type>:<id>.
+func newPattern(s, channel string) pattern {
+	p := pattern{whole: text(s)}
+	if typ, id, ok := strings.Cut(p.whole, ":"); ok {
+		p.typ, p.id = typeName(typ, ""), strings.TrimSpace(id)
+	}
+	if channel != channelWhatsApp {
+		return p
+	}
+	// As the ids it is compared with: those of direct chats are cut.
+	if p.typ == typeDirect {
+		p.id = whatsApp(p.id)
+	} else if !strings.HasSuffix(p.whole, "@g.us") && p.typ == "" {
+		p.whole = whatsApp(p.whole)
+	}
+	return p
+}
+
+func (p pattern) matches(typ, id string) bool {
+	return p.whole == "" || id != "" && (p.whole == id || p.typ == typ && p.id == id)
+}
+
+// covers reports whether p matches whatever q matches.
+func (p pattern) covers(q pattern) bool {
+	return p.whole == "" || p == q || p.typ == "" && p.whole == q.id
+}
+
+// matches reports whether the route is for the message.
+func (r *compiledRoute) matches(f *facts, links *Links) bool {
+	switch {
+	case r.channel != "" && r.channel != f.channel,
+		r.account != "" && r.account != f.account,
+		!r.space.matches(f.spaceType, f.space),
+		!r.chat.matches(f.scopeType(), f.chat),
+		r.topic != "" && r.topic != f.topic:
+		return false
+	case r.sender == "":
+		return true
+	case f.sender == "":
+		return false
+	}
+	want := r.sender
+	if name, _ := links.find("", r.sender); name != "" {
+		want = name
+	}
+	return want == f.linked || want == f.channel+":"+f.sender
+}
+
+// covers reports whether r matches every message that other matches.
+func (r *compiledRoute) covers(other *compiledRoute, links *Links) bool {
+	sender, otherSender := r.sender, other.sender
+	if name, _ := links.find("", sender); name != "" {
+		sender = name
+	}
+	if name, _ := links.find("", otherSender); name != "" {
+		otherSender = name
+	}
+	return (r.channel == "" || r.channel == other.channel) &&
+		(r.account == "" || r.account == other.account) &&
+		r.space.covers(other.space) && r.chat.covers(other.chat) &&
+		(r.topic == "" || r.topic == other.topic) &&
+		(sender == "" || sender == otherSender)
+}
+
+// compileRoutes brings routes into normal form and says what is wrong with them.
+func compileRoutes(list []Route, agent string, agents map[string]bool, links *Links) ([]compiledRoute, []Problem) {
+	var problems []Problem
+	routes := make([]compiledRoute, 0, len(list))
+	for i, r := range list {
+		at := []string{"routes", strconv.Itoa(i)}
+		problems = append(problems, checkMatch(r.Match, at)...)
+		dims, wrong := compileDimensions(r.Dimensions, append(slices.Clone(at), "dimensions")...)
+		problems = append(problems, wrong...)
+		c := compileMatch(r.Match)
+		c.agent, c.dimensions = agent, dims
+		if strings.TrimSpace(r.Agent) != "" {
+			c.agent = token(r.Agent, defaultAgent)
+		}
+		if len(agents) > 0 && !agents[c.agent] && c.agent != agent {
+			problems = append(problems, Problem{
+				Path:    append(slices.Clone(at), "agent"),
+				Message: fmt.Sprintf("there is no agent %s; there are: %s", quote(r.Agent), names(agents)),
+			})
+		}
+		for j := range routes {
+			if routes[j].covers(&c, links) {
+				problems = append(problems, Problem{
+					Path:    append(slices.Clone(at), "match"),
+					Message: fmt.Sprintf("the route can never match, because routes[%d] matches all of its messages first; move it up, or remove it", j),
+				})
+				break
+			}
+		}
+		routes = append(routes, c)
+	}
+	return routes, problems
+}
+
+func compileMatch(m Match) compiledRoute {
+	c := compiledRoute{channel: text(m.Channel), sender: text(m.Sender)}
+	if strings.TrimSpace(m.Account) != "" {
+		c.account = token(m.Account, defaultAccount)
+	}
+	c.space, c.chat = newPattern(m.Space, ""), newPattern(m.Chat, c.channel)
+	c.topic, _ = strings.CutPrefix(text(m.Topic), "topic:")
+	if c.channel == channelWhatsApp && !strings.Contains(c.sender, ":") {
+		c.sender = whatsApp(c.sender)
+	}
+	return c
+}
+
+// checkMatch finds fields that match nothing, or, being blank, everything.
+func checkMatch(m Match, at []string) []Problem {
+	var problems []Problem
+	for _, f := range []struct {
+		name, value string
+		typed       bool
+	}{
+		{"channel", m.Channel, false},
+		{"account", m.Account, false},
+		{"space", m.Space, true},
+		{"chat", m.Chat, true},
+		{"topic", m.Topic, false},
+		{"sender", m.Sender, false},
+	} {
+		path := append(slices.Clone(at), "match", f.name)
+		typ, id, ok := strings.Cut(strings.TrimSpace(f.value), ":")
+		switch {
+		case f.value != "" && strings.TrimSpace(f.value) == "":
+			problems = append(problems, Problem{Path: path, Message: "is blank; leave it out to match anything"})
+		case f.typed && ok && (typ == "" || strings.TrimSpace(id) == ""):
+			problems = append(problems, Problem{
+				Path:    path,
+				Message: fmt.Sprintf("%s never matches; write it as <type>:<id>, such as group:-1001, or as the id alone", quote(f.value)),
+			})
+		}
+	}
+	return problems
+}
