@@ -67,7 +67,7 @@ var Table = []Layer{
 	{Path: "memory", Holds: "checkpoints, compaction, what is remembered", Imports: []string{Root}, Planned: true},
 	{Path: "access", Holds: "users, identities, roles, tokens: who may do what", Imports: []string{Root}, Planned: true},
 
-	{Path: "engine", Holds: "the lanes: every goroutine that works for a session", Imports: []string{Root, "route", "group", "lifecycle", "access"}, Core: true, Planned: true},
+	{Path: "engine", Holds: "the lanes: every goroutine that works for a session", Imports: []string{Root, "route", "group", "lifecycle", "access"}, Core: true},
 	{Path: "command", Holds: "slash commands", Imports: []string{Root}, Planned: true},
 	{Path: "schedule", Holds: "automations: what is due, made into inputs", Imports: []string{Root}, Planned: true},
 	{Path: "channel", Holds: "what chat adapters share; the outbox worker", Imports: []string{Root, "group"}, Planned: true},
