@@ -33,7 +33,7 @@ type Wake interface {
 // a reply that is still being written, the last delta. The zero value is the
 // beginning.
 type Position struct {
-	// Epoch is the life of the store that counted; see [LogReader]. Empty: the
+	// Epoch is the life of the store that counted; see [Head]. Empty: the
 	// present one.
 	Epoch string
 	// Seq is that of the last event, or, for a subscription to all sessions, its

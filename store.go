@@ -85,10 +85,18 @@ type LogReader interface {
 	// go on from. Each event comes once, under the session that wrote it. There
 	// is no more when next is after.
 	Log(ctx context.Context, v Visibility, after uint64, limit int) (events []Event, next uint64, err error)
+	// Head says which life of the store this is, and how far it has come.
+	Head(ctx context.Context) (Head, error)
+}
+
+// Head is where the log of all sessions ends.
+type Head struct {
 	// Epoch names the present life of the store. It changes when the store is
 	// restored from a backup: then a seq or pos that was read before may mean
 	// another event.
-	Epoch(ctx context.Context) (string, error)
+	Epoch string
+	// Pos is the highest position that an event was ever given.
+	Pos uint64
 }
 
 // EventQuery chooses events of a session: the first Limit after After, or, if

@@ -26,15 +26,16 @@ func (f *Feed) followAll(ctx context.Context, v parley.Visibility, from parley.P
 	defer stop()
 	r := &allReader{reader: place, topic: a, pos: from.Seq}
 	defer f.releaseView(a, &r.reader)
-	if r.epoch, err = f.store.Epoch(ctx); err != nil {
+	head, err := f.store.Head(ctx)
+	if err != nil {
 		return err
 	}
+	r.epoch = head.Epoch
 	resync := parley.ResyncReason("")
-	if from.Epoch != "" && from.Epoch != r.epoch {
+	switch {
+	case from.Epoch != "" && from.Epoch != head.Epoch:
 		resync = parley.ResyncRestored
-	} else if known, err := f.knows(ctx, from); err != nil {
-		return err
-	} else if !known {
+	case from.Seq > head.Pos:
 		resync = parley.ResyncUnknown
 	}
 	if resync != "" {
@@ -47,17 +48,6 @@ func (f *Feed) followAll(ctx context.Context, v parley.Visibility, from parley.P
 		}
 	}
 	return err
-}
-
-// knows reports whether the store has ever been at a position. One with the
-// store's epoch came from here. Of one without, the events at and after it may
-// have been deleted; then a wake-up may have named it.
-func (f *Feed) knows(ctx context.Context, at parley.Position) (bool, error) {
-	if at.Epoch != "" || at.Seq <= f.high.Load() {
-		return true, nil
-	}
-	events, _, err := f.store.Log(ctx, parley.SeeAll(), at.Seq-1, 1)
-	return len(events) > 0, err
 }
 
 // catchUp gives what the store has until the topic can go on from there.

@@ -52,7 +52,7 @@ func TestAll_Resync(t *testing.T) {
 	t.Parallel()
 	inBubble(t, feed.Config{Events: 4}, func(w *world) {
 		w.create(home)
-		epoch, err := w.raw.Epoch(w.Context())
+		head, err := w.raw.Head(w.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +81,9 @@ func TestAll_Resync(t *testing.T) {
 		w.gets("one that has what was deleted", w.follow(parley.SeeAll(), "", parley.Position{Seq: 9}), "")
 		w.feed.Close()
 		w.use(w.raw)
-		w.gets("the same with another feed", w.follow(parley.SeeAll(), "", parley.Position{Epoch: epoch, Seq: 9}), "")
-		back := w.follow(parley.SeeAll(), "", parley.Position{Epoch: epoch, Seq: 9})
+		w.gets("the same with another feed", w.follow(parley.SeeAll(), "", parley.Position{Seq: 9}), "")
+		w.gets("a made-up one of this epoch", w.follow(parley.SeeAll(), "", parley.Position{Epoch: head.Epoch, Seq: 10}), "unknown_position")
+		back := w.follow(parley.SeeAll(), "", parley.Position{Epoch: head.Epoch, Seq: 9})
 		w.add(home, message("m", "text"))
 		w.gets("the same, when it goes on", back, "9")
 	})

@@ -42,7 +42,6 @@ type Feed struct {
 	store Reader
 	cfg   Config
 	alls  atomic.Pointer[[]*allTopic]
-	high  atomic.Uint64 // the highest position that a wake-up named
 
 	mu       sync.Mutex // guards what follows; taken before a topic's
 	sessions map[parley.SessionID]*sessionTopic
@@ -112,9 +111,7 @@ func (f *Feed) Subscribe(ctx context.Context, v parley.Visibility, id parley.Ses
 }
 
 // Wake implements [parley.Wake]. It does not wait for anything.
-func (f *Feed) Wake(id parley.SessionID, pos uint64) {
-	for high := f.high.Load(); pos > high && !f.high.CompareAndSwap(high, pos); high = f.high.Load() {
-	}
+func (f *Feed) Wake(id parley.SessionID, _ uint64) {
 	f.mu.Lock()
 	t := f.sessions[id]
 	f.mu.Unlock()

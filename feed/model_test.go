@@ -128,11 +128,11 @@ var crowd = []parley.IdentityID{"web:p0", "web:p1", "web:p2", "web:p3"}
 
 func newModel(w *world, rnd *rand.Rand) *model {
 	m := &model{world: w, rnd: rnd, replies: map[string]*reply{}, covered: map[string]int{}}
-	epoch, err := w.raw.Epoch(w.Context())
+	head, err := w.raw.Head(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
-	m.epoch = epoch
+	m.epoch = head.Epoch
 	for range 3 {
 		m.makeChat()
 	}

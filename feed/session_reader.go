@@ -40,9 +40,11 @@ func (f *Feed) followSession(ctx context.Context, v parley.Visibility, id parley
 	if err := r.ready(ctx); err != nil {
 		return err
 	}
-	if r.epoch, err = f.store.Epoch(ctx); err != nil {
+	head, err := f.store.Head(ctx)
+	if err != nil {
 		return err
 	}
+	r.epoch = head.Epoch
 	first, known, err := r.first(ctx)
 	switch {
 	case err != nil:

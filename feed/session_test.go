@@ -28,13 +28,13 @@ func TestSession_BacklogThenLive(t *testing.T) {
 		w.add(home, message("m4", "four"))
 		again := w.follow(parley.SeeAll(), home, parley.Position{Seq: 5})
 		w.gets("the owner, back again,", again, "6")
-		epoch, err := w.raw.Epoch(w.Context())
+		head, err := w.raw.Head(w.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.add(home, message("m5", "five"))
 		w.settle()
-		if want := (parley.Position{Epoch: epoch, Seq: 7}); again.position() != want {
+		if want := (parley.Position{Epoch: head.Epoch, Seq: 7}); again.position() != want {
 			t.Errorf("position is %+v, want %+v", again.position(), want)
 		}
 	})

@@ -88,11 +88,11 @@ func epoch(t *testing.T, f keep.Folder) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, err := o.Store.Epoch(t.Context())
+	head, err := o.Store.Head(t.Context())
 	if err := errors.Join(err, o.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	return head.Epoch
 }
 
 // TestBackupUnderLoad backs a folder up while messages with media come in.

@@ -156,11 +156,11 @@ func TestSecretAndEpoch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		epoch, err := s.Epoch(t.Context())
+		head, err := s.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return facts{string(naming), string(signing), epoch}
+		return facts{string(naming), string(signing), head.Epoch}
 	}
 	s := openStore(t, path)
 	first := look(s)

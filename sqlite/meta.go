@@ -20,7 +20,7 @@ func (s *Store) Secret(ctx context.Context, purpose string) (key []byte, err err
 	return key, translate("read secret", err)
 }
 
-// BeginEpoch starts a new life of the store; see [parley.LogReader].
+// BeginEpoch starts a new life of the store; see [parley.Head].
 func (s *Store) BeginEpoch(ctx context.Context) error {
 	return s.writer.submit(ctx, &request{apply: func(t *tx) error {
 		t.wrote = true

@@ -162,12 +162,15 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 	return events, next, nil
 }
 
-// Epoch implements [parley.LogReader].
-func (s *Store) Epoch(ctx context.Context) (epoch string, err error) {
-	err = s.read(ctx, "read epoch", func(c *conn) error {
-		_, err := c.one(func(r row) { epoch = r.text(0) },
+// Head implements [parley.LogReader].
+func (s *Store) Head(ctx context.Context) (head parley.Head, err error) {
+	err = s.read(ctx, "read head", func(c *conn) error {
+		if head.Pos, err = lastPos(c); err != nil {
+			return err
+		}
+		_, err := c.one(func(r row) { head.Epoch = r.text(0) },
 			`SELECT ifnull((SELECT value FROM meta WHERE name = 'epoch'), (SELECT value FROM meta WHERE name = 'store_id'))`)
 		return err
 	})
-	return epoch, err
+	return head, err
 }

@@ -51,9 +51,9 @@ var handleTests = []test{
 	}},
 	{"an epoch is the store's own and stays", func(f *fixture) {
 		epoch := func(s parley.Store) string {
-			got, err := s.Epoch(f.Context())
-			f.code("Epoch", "", err)
-			return got
+			head, err := s.Head(f.Context())
+			f.code("Head", "", err)
+			return head.Epoch
 		}
 		first := epoch(f.store)
 		if first == "" {

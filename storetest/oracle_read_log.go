@@ -53,5 +53,7 @@ func (o *oracle) Log(
 	return events, next, nil
 }
 
-// Epoch implements [parley.Store]. An oracle has one life.
-func (o *oracle) Epoch(context.Context) (string, error) { return o.epoch, nil }
+// Head implements [parley.Store].
+func (o *oracle) Head(context.Context) (parley.Head, error) {
+	return parley.Head{Epoch: o.epoch, Pos: uint64(len(o.events))}, nil
+}

@@ -115,8 +115,8 @@ func (h *handle) Log(
 	return events, next, err
 }
 
-func (h *handle) Epoch(ctx context.Context) (string, error) {
-	return use(ctx, h, func(o *oracle) (string, error) { return o.Epoch(ctx) })
+func (h *handle) Head(ctx context.Context) (parley.Head, error) {
+	return use(ctx, h, func(o *oracle) (parley.Head, error) { return o.Head(ctx) })
 }
 
 func (h *handle) Input(ctx context.Context, v parley.Visibility, ref parley.InputRef) (parley.Input, error) {

@@ -64,7 +64,7 @@ func ask[T any](method string, args []any, read func(context.Context, parley.Sto
 }
 
 func aboutLists(u universe, v parley.Visibility) []question {
-	list := []question{aboutEpoch()}
+	list := []question{aboutHead()}
 	for _, q := range u.queries {
 		list = append(list, ask("Sessions", []any{v, q}, func(ctx context.Context, s parley.Store) ([]parley.Session, error) {
 			return allSessions(ctx, s, v, q)
@@ -219,11 +219,11 @@ func aboutAllBlobs() []question {
 	return list
 }
 
-// aboutEpoch asks for something that differs between stores, so what is compared
-// is only that it is there.
-func aboutEpoch() question {
-	return ask("Epoch", nil, func(ctx context.Context, s parley.Store) (bool, error) {
-		epoch, err := s.Epoch(ctx)
-		return epoch != "", err
+// aboutHead asks how far the store is. Epochs differ between stores, so what is
+// compared of them is only that there is one.
+func aboutHead() question {
+	return ask("Head", nil, func(ctx context.Context, s parley.Store) (string, error) {
+		head, err := s.Head(ctx)
+		return fmt.Sprint(head.Epoch != "", " ", head.Pos), err
 	})
 }
