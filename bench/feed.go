@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -19,34 +18,6 @@ import (
 func Feed(ctx context.Context, cfg Config) (Report, error) {
 	cfg.Size.Sessions, cfg.Size.Few = 1, 1 // none are stored
 	return measureAll(ctx, cfg, feedMeasures(), (*run).feed)
-}
-
-// All measures the store and the feed, or those of them that have a figure which
-// was asked for.
-func All(ctx context.Context, cfg Config) (Report, error) {
-	if _, err := chosen(slices.Concat(storeMeasures(), feedMeasures()), cfg.Only); err != nil {
-		return Report{}, err
-	}
-	var report Report
-	for _, part := range []struct {
-		known []measure
-		run   func(context.Context, Config) (Report, error)
-	}{{storeMeasures(), Store}, {feedMeasures(), Feed}} {
-		its := cfg
-		if len(cfg.Only) > 0 {
-			known := namesOf(part.known)
-			its.Only = slices.DeleteFunc(slices.Clone(cfg.Only), func(name string) bool { return !slices.Contains(known, name) })
-			if len(its.Only) == 0 {
-				continue
-			}
-		}
-		r, err := part.run(ctx, its)
-		if err != nil {
-			return report, err
-		}
-		report.Machine, report.Results = r.Machine, append(report.Results, r.Results...)
-	}
-	return report, nil
 }
 
 // feed takes the figures of [Feed].

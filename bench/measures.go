@@ -48,9 +48,6 @@ func feedMeasures() []measure {
 	}
 }
 
-// Names gives the names of all figures.
-func Names() []string { return namesOf(slices.Concat(storeMeasures(), feedMeasures())) }
-
 func namesOf(measures []measure) []string {
 	var names []string
 	for _, m := range measures {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,9 +19,8 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 		parts = append(parts, m.Filesystem)
 	}
 	b.WriteString(strings.TrimPrefix(strings.Join(parts, ", "), ", ") + "\n")
-	fmt.Fprintf(&b, "%slogs of %s; medians of %d rounds and more, %s in all\n\n",
-		sessionsText(r, size), counted(int64(size.Deep), "event"),
-		min(size.Rounds, size.CommitRounds), took.Round(time.Second))
+	fmt.Fprintf(&b, "%smedians of %d rounds and more, %s in all\n\n",
+		sizeText(r, size), min(size.Rounds, size.CommitRounds), took.Round(time.Second))
 
 	rows := [][]string{{"", "measured", "reference", "ratio", "bar"}}
 	failed := 0
@@ -57,14 +57,20 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 	return b.String()
 }
 
-// sessionsText says how many sessions were stored, if any were.
-func sessionsText(r bench.Report, size bench.Size) string {
+// sizeText says how much was stored, as far as it matters to the figures.
+func sizeText(r bench.Report, size bench.Size) string {
+	text := ""
 	for _, res := range r.Results {
-		if res.Name != bench.FeedCatchup && res.Name != bench.FeedFanout {
-			return fmt.Sprintf("%s beside %s, ", counted(int64(size.Sessions), "session"), thousands(int64(size.Few)))
+		switch res.Name {
+		case bench.ResolveRate:
+		case bench.FeedCatchup, bench.FeedFanout:
+			text = cmp.Or(text, fmt.Sprintf("logs of %s; ", counted(int64(size.Deep), "event")))
+		default:
+			return fmt.Sprintf("%s beside %s, logs of %s; ",
+				counted(int64(size.Sessions), "session"), thousands(int64(size.Few)), counted(int64(size.Deep), "event"))
 		}
 	}
-	return ""
+	return text
 }
 
 // table sets rows in columns.

@@ -14,6 +14,7 @@ import (
 
 // app is what the commands share.
 type app struct {
+	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
 	terminal bool   // err is a terminal: progress may be shown
@@ -79,8 +80,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Short: "Parley keeps conversations between AI agents and people",
 		Long: `Parley keeps conversations between AI agents and people, durably, in one file.
 
-What was accepted is never lost or repeated; this program looks after that file
-and shows what it can do.`,
+What was accepted is never lost or repeated; this program looks after that file.`,
 		Example: `  parley doctor                     is the store well?
   parley backup today.parley        a copy of everything, while it is in use
   parley encrypt on                 unreadable to whoever takes the disk`,
@@ -101,7 +101,7 @@ and shows what it can do.`,
 		panic(err) // the flag was defined one line above
 	}
 	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: $PARLEY_STORE_KEY, else keyring)")
-	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand())
+	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.resolveCommand(), a.benchCommand(), a.versionCommand())
 	// Cobra's own would answer an unknown shell with its help and success.
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
