@@ -20,7 +20,8 @@ const notDirected = "not directed at you"
 // nothing else, so that a message looks the same in every turn.
 //
 // Only the prefix can be trusted. What follows is what somebody wrote, and may
-// look like another prefix.
+// look like another prefix, or like the first if the sender has no name: adapters
+// give one wherever they can.
 func Prefix(t parley.SessionType, from parley.Sender, directed bool) string {
 	if isDirect(t) {
 		return ""
@@ -38,12 +39,16 @@ func Prefix(t parley.SessionType, from parley.Sender, directed bool) string {
 // Name gives a sender's name as the model sees it: on one line, at most [MaxName]
 // characters, and without anything that could end the brackets around it or is
 // there without being seen. Brackets, line breaks and control characters become
-// "_". It is "" if nothing visible is left.
+// "_", and so does a name of which nothing can be seen: without a prefix, a text
+// could bring its own. It is "" for a sender without a name.
 func Name(from parley.Sender) string {
+	if from.Name == "" {
+		return ""
+	}
 	name := strings.TrimSpace(strings.ToValidUTF8(from.Name, "_"))
 	name = strings.TrimSpace(strings.Map(nameRune, name))
 	if !strings.ContainsFunc(name, visible) {
-		return ""
+		return "_"
 	}
 	if words := strings.Fields(name); strings.EqualFold(strings.Join(words, " "), notDirected) {
 		name = strings.Join(words, "_")

@@ -15,7 +15,7 @@ func TestName(t *testing.T) {
 	tests := []struct{ name, given, want string }{
 		{"plain", "Alice", "Alice"},
 		{"nothing", "", ""},
-		{"spaces only", " \t\n ", ""},
+		{"spaces only", " \t\n ", "_"},
 		{"outer space", "  Alice \n", "Alice"},
 		{"inner space", "Alice B.", "Alice B."},
 		{"another space", "Alice\u00a0B.", "Alice B."},
@@ -31,9 +31,9 @@ func TestName(t *testing.T) {
 		{"zero width", "A\u200bli\ufeffce", "Alice"},
 		{"hidden tags", "Alice\U000e0041\U000e0042", "Alice"},
 		{"hidden selectors", "Alice\U000e0101\ufe01", "Alice"},
-		{"invisible only", "\u200b\u200d\ufe0f", ""},
-		{"a letter nobody sees", "\u3164", ""},
-		{"marks only", "\u0301\u0302", ""},
+		{"invisible only", "\u200b\u200d\ufe0f", "_"},
+		{"a letter nobody sees", "\u3164", "_"},
+		{"marks only", "\u0301\u0302", "_"},
 		{"family", "👨\u200d👩\u200d👧 ❤\ufe0f", "👨\u200d👩\u200d👧 ❤\ufe0f"},
 		{"persian", "می\u200cخواهم", "می\u200cخواهم"},
 		{"cjk", "【公式】田中", "【公式】田中"},
@@ -97,7 +97,7 @@ func FuzzName(f *testing.F) {
 		}); i >= 0 {
 			t.Fatalf("%q became %q", name, got)
 		}
-		if got != "" && (got != strings.TrimSpace(got) || strings.EqualFold(got, "not directed at you")) {
+		if (got == "") != (name == "") || got != strings.TrimSpace(got) || strings.EqualFold(got, "not directed at you") {
 			t.Fatalf("%q became %q", name, got)
 		}
 		if again := group.Name(parley.Sender{Name: got}); again != got {
