@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // the program has its zones with it, as not every machine has them
 )
 
 // version is set by the linker.

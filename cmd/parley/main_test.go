@@ -448,3 +448,18 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("the bench left %v, %v", left, err)
 	}
 }
+
+// TestZones: a configuration names time zones, and the program has to know them
+// on a machine that has no data of its own.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	program, err := os.ReadFile(os.Getenv("PARLEY_TEST_PROGRAM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Europe/Berlin", "Pacific/Chatham"} {
+		if !bytes.Contains(program, []byte(name)) {
+			t.Errorf("the program does not have the zone %s with it", name)
+		}
+	}
+}
