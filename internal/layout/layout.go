@@ -47,7 +47,7 @@ var Table = []Layer{
 
 	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}},
 	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}, Planned: true},
-	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}, Planned: true},
+	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}},
 
 	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
