@@ -69,12 +69,16 @@ func (a *app) encrypt(ctx context.Context, do func(context.Context, keep.Folder,
 	if err != nil {
 		return err
 	}
+	place, err := a.keyPlace()
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		return a.printJSON(struct {
 			Store     string `json:"store"`
 			Encrypted bool   `json:"encrypted"`
 			Key       string `json:"key"`
-		}{f.Path(), encrypted, a.keyPlace()})
+		}{f.Path(), encrypted, place})
 	}
-	return a.printText(fmt.Sprintf(done, a.keyPlaceText()) + "\n")
+	return a.printText(fmt.Sprintf(done, keyPlaceText(place)) + "\n")
 }
