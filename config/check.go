@@ -49,7 +49,7 @@ func (k checker) wrong(path []string, format string, args ...any) {
 }
 
 func (k checker) warn(path []string, format string, args ...any) {
-	k.warnings = append(k.warnings, Problem{k.place(path), pathText(path) + ": " + fmt.Sprintf(format, args...)})
+	k.warnings = append(k.warnings, Problem{k.place(path), harmless(pathText(path) + ": " + fmt.Sprintf(format, args...))})
 }
 
 // routes lets the package that routes judge what it is given.

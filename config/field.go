@@ -60,6 +60,9 @@ var (
 // leaf reports whether a value of the type is set as one. Maps are, in variables.
 func leaf(t reflect.Type) bool { return t == refType || t.Kind() != reflect.Struct }
 
+// many reports whether a field holds several values, which are JSON in a variable.
+func (f field) many() bool { return f.typ.Kind() == reflect.Map || f.typ.Kind() == reflect.Slice }
+
 // Field describes a key of the configuration.
 type Field struct {
 	// Path leads to it: session.busy, agents.NAME.model, routes[].agent.
@@ -143,9 +146,12 @@ func (d *describer) see(t reflect.Type, path string) {
 	}
 }
 
+// prefix is what the names of all variables begin with.
+const prefix = "PARLEY_"
+
 // variable gives the name of the variable for a path.
 func variable(path string) string {
-	return "PARLEY_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
 // typeText says what kind of value a field has.
@@ -189,7 +195,10 @@ func (f field) written() string {
 	case reflect.Map:
 		return "{}"
 	case reflect.String:
-		if f.def == "" {
+		switch {
+		case f.def == "" && (f.is == "required" || len(f.enum) > 0):
+			return ""
+		case f.def == "":
 			return `""`
 		}
 		if strings.ContainsAny(f.def, ":#") {

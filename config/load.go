@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -107,7 +109,7 @@ func (d *decoder) variables(root reflect.Value, environ []string) {
 	size := 0
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, "PARLEY_") && value != "" {
+		if strings.HasPrefix(name, prefix) && value != "" {
 			values[name] = value
 			size += len(value)
 		}
@@ -116,10 +118,10 @@ func (d *decoder) variables(root reflect.Value, environ []string) {
 		d.fail(Place{Variable: "PARLEY_*", Line: 1, Column: 1}, "the variables have more than %s together", Size(MaxFileBytes))
 		return
 	}
-	var known []string
+	known := map[string]bool{} // whether it holds JSON
 	eachLeaf(root, nil, func(v reflect.Value, f field, path []string) {
 		name := variable(pathText(path))
-		known = append(known, name)
+		known[name] = f.many()
 		text, ok := values[name]
 		if !ok {
 			return
@@ -140,7 +142,7 @@ func (d *decoder) variable(v reflect.Value, f field, path []string, name, text s
 		return
 	}
 	n := node{kind: kindText, text: text, place: place}
-	if f.typ.Kind() == reflect.Map || f.typ.Kind() == reflect.Slice {
+	if f.many() {
 		var problems Problems
 		if n, problems = readJSON(name, text); len(problems) > 0 {
 			d.problems = append(d.problems, problems...)
@@ -153,29 +155,24 @@ func (d *decoder) variable(v reflect.Value, f field, path []string, name, text s
 
 // strange warns about a variable that looks like one of ours and is none. Others
 // may have set it for other programs, so it is no error.
-func (d *decoder) strange(name string, known []string) {
-	section := false
-	for _, k := range known {
-		head, _, _ := strings.Cut(strings.TrimPrefix(k, "PARLEY_"), "_")
-		section = section || strings.HasPrefix(name, "PARLEY_"+head+"_")
+func (d *decoder) strange(name string, known map[string]bool) {
+	looks, hint := false, ""
+	var lower []string
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		lower = append(lower, strings.ToLower(k))
+		section, _, _ := strings.Cut(strings.TrimPrefix(k, prefix), "_")
+		looks = looks || strings.HasPrefix(name, prefix+section+"_")
+		if known[k] && strings.HasPrefix(name, k+"_") {
+			hint = "; set " + k + ", which is JSON"
+		}
 	}
-	text := "this variable is not known, and has no effect"
-	near := nearest(name, lower(known))
-	if !section && near == "" || name == "PARLEY_DATA" {
-		return
+	if near := nearest(name, lower); near != "" && name != "PARLEY_DATA" {
+		looks, hint = true, "; did you mean "+strings.ToUpper(near)+"?"
 	}
-	if near != "" {
-		text += "; did you mean " + strings.ToUpper(near) + "?"
+	if looks {
+		p := Place{Variable: name, Line: 1, Column: 1}
+		d.warnings = append(d.warnings, Problem{p, "this variable is not known, and has no effect" + hint})
 	}
-	d.warnings = append(d.warnings, Problem{Place{Variable: name, Line: 1, Column: 1}, text})
-}
-
-func lower(names []string) []string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = strings.ToLower(name)
-	}
-	return all
 }
 
 // eachLeaf calls fn for each field that has a variable.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,11 +68,14 @@ func listed[S ~string](names []S, last string) string {
 	return b.String()
 }
 
+// hidden stands for a value that is not shown.
+const hidden = "(hidden, as it looks like a credential)"
+
 // quote shows a value in a message: quoted, escaped and cut, or not at all if it
 // looks like a credential.
 func quote(s string) string {
 	if secret.CheckPlain(s) != nil {
-		return "(hidden, as it looks like a credential)"
+		return hidden
 	}
 	const most = 64
 	if len(s) > most {
@@ -82,6 +86,20 @@ func quote(s string) string {
 		s = s[:cut] + "…"
 	}
 	return strconv.Quote(s)
+}
+
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// harmless takes what a message quotes out of it, if it looks like a credential.
+// Not everything that is quoted went through quote.
+func harmless(message string) string {
+	if secret.CheckPlain(message) == nil {
+		return message
+	}
+	if message = quoted.ReplaceAllString(message, hidden); secret.CheckPlain(message) == nil {
+		return message
+	}
+	return "this is wrong, and looks like a credential; those are not written down here"
 }
 
 // pathText writes a path as people write it: routes[0].match.chat.

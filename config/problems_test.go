@@ -160,6 +160,14 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		{
+			name: "a credential for an id", text: "owner: {identities: [" + token + "]}\nsession: {identity_links: {a: [" + token + "]}}\nroutes: [{match: {chat: x}, agent: " + token + "}]\n",
+			want: []string{
+				"f:1:22: owner.identities[0]: identity (hidden, as it looks like a credential) must be <channel>:<id>, such as telegram:7",
+				"f:3:36: routes[0].agent: this looks like a credential, and those are not written down here; put it into a variable, a file or the system's keyring, and give env:NAME, file:PATH or keyring:NAME where a secret is asked for",
+				"warning: f:2:32: session.identity_links.a[0]: the id (hidden, as it looks like a credential) has no channel, so it is the same person on every channel, and gives no rights; write it as channel:id",
+			},
+		},
+		{
 			name: "the key of the store", text: "store: {key: " + strings.Repeat("0f", 32) + "}\n",
 			want: []string{"f:1:14: store.key: that is a key itself, and those are not written down here; put it into a file that only you can read, and give its path"},
 		},
@@ -262,7 +270,7 @@ func TestProblems(t *testing.T) {
 			env: []string{
 				"PARLEY_SESSION_BUSY=stear", "PARLEY_LIMITS_QUEUE=0", `PARLEY_OWNER_IDENTITIES=["a:1",` + "\n" + ` "x"]`, "PARLEY_ROUTES=[chat]",
 				`PARLEY_AGENTS={"main":{"mode":"x"}`, "PARLEY_SERVE_DRAIN=\xff", `PARLEY_MODELS={} {}`, `PARLEY_CHANNELS={"slack":{},"slack":{}}`,
-				"PARLEY_STORE_PAHT=x", "PARLEY_STORE_NOTHING=x",
+				"PARLEY_STORE_PAHT=x", "PARLEY_STORE_NOTHING=x", "PARLEY_AGENTS_MAIN_MODEL=x", "PARLEY_HOME=x",
 			},
 			want: []string{
 				`f:1:17: session.busy is "qeue"; it must be queue, collect, steer, interrupt or reject; did you mean queue?`,
@@ -274,6 +282,7 @@ func TestProblems(t *testing.T) {
 				`PARLEY_ROUTES:1:2: this is not JSON; lists and maps in variables are written as JSON, such as ["a","b"] or {"a":1}`,
 				"PARLEY_SERVE_DRAIN: serve.drain is not UTF-8",
 				`PARLEY_SESSION_BUSY: session.busy is "stear"; it must be queue, collect, steer, interrupt or reject; did you mean steer?`,
+				"warning: PARLEY_AGENTS_MAIN_MODEL: this variable is not known, and has no effect; set PARLEY_AGENTS, which is JSON",
 				"warning: PARLEY_STORE_NOTHING: this variable is not known, and has no effect",
 				"warning: PARLEY_STORE_PAHT: this variable is not known, and has no effect; did you mean PARLEY_STORE_PATH?",
 			},

@@ -16,8 +16,8 @@ import (
 const ruleID = "id"
 
 // rules are what the tag is names. Each says what is wrong with a text, "" being
-// nothing, and whether the text itself must not be shown.
-var rules = map[string]func(text string) (hidden bool, wrong string){
+// nothing, and whether the message is not to repeat the text.
+var rules = map[string]func(text string) (mute bool, wrong string){
 	"agent":    shown(ruleAgent),
 	"identity": ruleIdentity,
 	"keyplace": ruleKeyPlace,

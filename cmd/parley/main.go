@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // a configuration names time zones, also where the system has none
 )
 
 // version is set by the linker.
