@@ -48,6 +48,8 @@ func TestResult_IsJudgedByItsRule(t *testing.T) {
 		{valueAtMost, 10, 9, 20, 0.45, true},
 		{valueAtMost, 10, 11, 20, 0.55, false},
 		{valueAtMost, 10, -1, 20, -0.05, true},
+		{valueAtLeast, 10, 10, 20, 0.5, true},
+		{valueAtLeast, 10, 9, 5, 1.8, false},
 	} {
 		res := measure{rule: c.rule, bar: c.bar}.result(c.value, c.reference)
 		if res.OK != c.ok || math.Abs(res.Ratio-c.ratio) > 1e-9 {

@@ -40,7 +40,8 @@ type rule int
 const (
 	ratioAtLeast rule = iota // a rate: the ratio must reach the bar
 	ratioAtMost              // a time: the ratio must not pass the bar
-	valueAtMost              // a size: the value itself must not pass the bar
+	valueAtMost              // a size or a time: the value itself must not pass the bar
+	valueAtLeast             // a rate: the value itself must reach the bar
 )
 
 // measure is one of the figures a run can take.
@@ -72,6 +73,9 @@ func (m measure) result(value, reference float64) Result {
 	case valueAtMost:
 		r.OK = value <= m.bar
 		r.BarIs = fmt.Sprintf("≤ %g %s", m.bar, m.unit)
+	case valueAtLeast:
+		r.OK = value >= m.bar
+		r.BarIs = fmt.Sprintf("≥ %g %s", m.bar, m.unit)
 	}
 	return r
 }

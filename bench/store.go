@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -33,6 +34,9 @@ type Config struct {
 	// ProgressFunc, if set, is told now and then how far the run is. A total of
 	// 0 means that it is not known. Calls do not overlap.
 	ProgressFunc func(step string, done, total int64)
+	// ResolveFunc answers lines as `parley resolve` does. Required by [Route],
+	// which needs none of the functions above.
+	ResolveFunc func(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
 // Size is how much a run stores and measures.

@@ -101,18 +101,19 @@ func whatsApp(id string) string {
 // facts is an inbound as routing sees it. What is not given is empty, the
 // channel and account aside.
 type facts struct {
-	channel, account    string
-	spaceType, space    string
-	chatType            string // empty if the inbound has none; see direct
-	chat, topic         string
-	sender              string // the alternative id, else the id
-	linked              string // the name the sender is linked to, else sender
-	entry               string // the identity link that names the sender, if one does
-	ids                 [2]string
-	noChannel           bool
-	chatRaw, topicRaw   string // as given, for people
-	senderRaw           string
-	chatCut, senderCuts bool // a WhatsApp id was cut
+	channel, account string
+	noChannel        bool
+	spaceType, space string
+	chatType         string // empty if the inbound has none; see scopeType
+	chat, topic      string
+	sender           string    // the alternative id, else the id
+	linked           string    // the name the sender is linked to, else sender
+	entry            string    // the identity link that names the sender, if one does
+	ids              [2]string // the sender's id and alternative id
+
+	// As given, for people.
+	chatRaw, topicRaw, senderRaw string
+	chatCut, senderCut           bool // a WhatsApp id was cut
 }
 
 // read brings an inbound into its normal form.
@@ -133,7 +134,7 @@ func read(in *parley.Inbound) facts {
 			f.chatRaw = whatsApp(f.chatRaw)
 		}
 		id, alt = whatsApp(id), whatsApp(alt)
-		f.chatCut, f.senderCuts = f.chatRaw != given[0], id != given[1] || alt != given[2]
+		f.chatCut, f.senderCut = f.chatRaw != given[0], id != given[1] || alt != given[2]
 	}
 	f.senderRaw = alt
 	if alt == "" {
@@ -149,7 +150,7 @@ func read(in *parley.Inbound) facts {
 // without a type is taken for one.
 func (f *facts) direct() bool { return f.chatType == "" || f.chatType == typeDirect }
 
-// type_ gives the chat's type as scopes have it.
+// scopeType gives the chat's type as scopes have it.
 func (f *facts) scopeType() string {
 	if f.chatType == "" {
 		return typeDirect

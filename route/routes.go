@@ -66,27 +66,26 @@ func (r *compiledRoute) matches(f *facts, links *Links) bool {
 	case f.sender == "":
 		return false
 	}
-	want := r.sender
-	if name, _ := links.find("", r.sender); name != "" {
-		want = name
-	}
+	want := linkedSender(links, f.channel, r.sender)
 	return want == f.linked || want == f.channel+":"+f.sender
+}
+
+// linkedSender gives the name behind a sender that a route names, or what it
+// says itself.
+func linkedSender(links *Links, channel, sender string) string {
+	if name, _ := links.find(channel, sender); name != "" {
+		return name
+	}
+	return sender
 }
 
 // covers reports whether r matches every message that other matches.
 func (r *compiledRoute) covers(other *compiledRoute, links *Links) bool {
-	sender, otherSender := r.sender, other.sender
-	if name, _ := links.find("", sender); name != "" {
-		sender = name
-	}
-	if name, _ := links.find("", otherSender); name != "" {
-		otherSender = name
-	}
 	return (r.channel == "" || r.channel == other.channel) &&
 		(r.account == "" || r.account == other.account) &&
 		r.space.covers(other.space) && r.chat.covers(other.chat) &&
 		(r.topic == "" || r.topic == other.topic) &&
-		(sender == "" || sender == otherSender)
+		(r.sender == "" || linkedSender(links, other.channel, r.sender) == linkedSender(links, other.channel, other.sender))
 }
 
 // compileRoutes brings routes into normal form and says what is wrong with them.

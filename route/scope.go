@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-run/parley"
@@ -97,7 +98,7 @@ func escape(s string) string {
 func Signature(s parley.Scope) string {
 	var b strings.Builder
 	b.Grow(64 + 48*len(s.Dimensions))
-	fmt.Fprintf(&b, "v=%d", s.Version)
+	b.WriteString("v=" + strconv.Itoa(s.Version))
 	b.WriteString("|agent=" + escape(s.Agent))
 	b.WriteString("|channel=" + escape(s.Channel))
 	b.WriteString("|account=" + escape(s.Account))

@@ -31,7 +31,7 @@ func (w *why) sender(f *facts) {
 	if f.chatCut {
 		w.add("chat ", quote(f.chatRaw), ": a WhatsApp id counts without server, device and plus sign")
 	}
-	if f.senderCuts {
+	if f.senderCut {
 		w.add("sender ", quote(f.senderRaw), ": a WhatsApp id counts without server, device and plus sign")
 	}
 	if f.ids[1] != "" && f.ids[0] != "" && f.ids[0] != f.ids[1] {

@@ -18,9 +18,8 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 		parts = append(parts, m.Filesystem)
 	}
 	b.WriteString(strings.TrimPrefix(strings.Join(parts, ", "), ", ") + "\n")
-	fmt.Fprintf(&b, "%s beside %s, logs of %s; medians of %d rounds and more, %s in all\n\n",
-		counted(int64(size.Sessions), "session"), thousands(int64(size.Few)), counted(int64(size.Deep), "event"),
-		min(size.Rounds, size.CommitRounds), took.Round(time.Second))
+	fmt.Fprintf(&b, "%smedians of %d rounds and more, %s in all\n\n",
+		benchSizes(r, size), min(size.Rounds, size.CommitRounds), took.Round(time.Second))
 
 	rows := [][]string{{"", "measured", "reference", "ratio", "bar"}}
 	failed := 0

@@ -1,5 +1,5 @@
-// Command parley is Parley on the command line: it looks after the store and
-// measures it.
+// Command parley is Parley on the command line: it looks after the store,
+// measures it, and says where messages go.
 //
 // This package is the commands and their wiring, and the only place that names
 // concrete stores. Each command has its file; what they do is done by the
@@ -27,6 +27,9 @@ func run() int {
 	defer stop()
 	// From the first signal on, the next one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	a := &app{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ, terminal: isTerminal(os.Stderr, os.Getenv)}
+	a := &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ,
+		terminal: isTerminal(os.Stderr, os.Getenv),
+	}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -362,7 +362,7 @@ func TestBench_JSON(t *testing.T) {
 		names = append(names, r.Name)
 		well = well && r.OK
 	}
-	want := []string{"commit_64", "commit_1", "commit_deep", "window_deep", "list_page", "alias_lookup", "start_cold", "rss_idle"}
+	want := []string{"commit_64", "commit_1", "commit_64_encrypted", "commit_deep", "window_deep", "list_page", "alias_lookup", "start_cold", "rss_idle"}
 	if runtime.GOOS != "linux" {
 		want = want[:len(want)-1]
 	}

@@ -15,6 +15,7 @@ import (
 
 // app is what the commands share.
 type app struct {
+	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
 	environ  func() []string
@@ -83,7 +84,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:   "parley",
 		Short: "Parley keeps conversations between AI agents and people",
 		Long: `Parley keeps conversations between AI agents and people, durably, in one file.
-What was accepted is never lost or repeated.`,
+What was accepted is never lost or repeated; this program looks after that file.`,
 		Example: `  parley doctor                     is the store well?
   parley backup today.parley        a copy of everything, while it is in use
   parley encrypt on                 unreadable to whoever takes the disk`,
@@ -103,7 +104,7 @@ What was accepted is never lost or repeated.`,
 	}
 	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration file (default: parley.yaml in the data folder, if it is there)")
 	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: what store.key says)")
-	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand(), a.versionCommand())
+	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.resolveCommand(), a.configCommand(), a.benchCommand(), a.versionCommand())
 	// Cobra's own would answer an unknown shell with its help and success.
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
