@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,4 +179,30 @@ func TestStoreSettings(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(to, "talk.db")); err != nil {
 		t.Errorf("the store was not restored under its name: %v", err)
 	}
+}
+
+// TestResolve_Configured holds that questions are answered as the configuration
+// says, and that a line overrides it.
+func TestResolve_Configured(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, "parley.yaml", "agents: {ops: {}}\nsession: {dimensions: [chat, sender], identity_links: {alice: [\"telegram:7\"]}}\n"+
+		"routes: [{match: {channel: telegram, chat: \"group:-1001\"}, agent: ops}]\n")
+	const question = `{"context":{"channel":"telegram","chat_type":"group","chat_id":"-1001","sender_id":"7"}}`
+	got := parleyFeed(t, question+"\n"+strings.Replace(question, "{", `{"dimensions":[],"agent_id":"main",`, 1)+"\n", "resolve", "--data", dir)
+	got.says(t, 0)
+	var signatures []string
+	for line := range strings.Lines(got.out) {
+		var answer struct{ Signature string }
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatal(err)
+		}
+		signatures = append(signatures, answer.Signature)
+	}
+	want := []string{"v=1|agent=ops|channel=telegram|account=default|chat=group:-1001|sender=alice", "v=1|agent=main|channel=telegram|account=default"}
+	if !slices.Equal(signatures, want) {
+		t.Errorf("got %q, want %q", signatures, want)
+	}
+	put(t, dir, "parley.yaml", "session: {dimensions: [moon]}\n")
+	parleyFeed(t, question+"\n", "resolve", "--data", dir).complains(t, 1, "session.dimensions[0]", "(invalid)")
 }
