@@ -46,7 +46,7 @@ var Table = []Layer{
 	{Path: Root, Holds: "the domain as types; what a store, a runner and the seams around them promise; error codes", Core: true},
 
 	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}},
-	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}, Planned: true},
+	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}},
 	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}},
 
 	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
