@@ -83,8 +83,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "parley",
 		Short: "Parley keeps conversations between AI agents and people",
-		Long: `Parley keeps conversations between AI agents and people, durably, in one file.
-What was accepted is never lost or repeated; this program looks after that file.`,
+		Long:  `Parley keeps conversations between AI agents and people, durably, in one file.`,
 		Example: `  parley doctor                     is the store well?
   parley backup today.parley        a copy of everything, while it is in use
   parley encrypt on                 unreadable to whoever takes the disk`,
