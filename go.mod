@@ -3,6 +3,7 @@ module github.com/parley-run/parley
 go 1.26.8
 
 require (
+	github.com/goccy/go-yaml v1.19.2
 	github.com/godbus/dbus/v5 v5.2.2
 	github.com/google/go-cmp v0.7.0
 	github.com/ncruces/go-sqlite3 v0.35.4

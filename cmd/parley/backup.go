@@ -155,9 +155,13 @@ func (a *app) restore(ctx context.Context, file, to string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	f, err := a.restoreFolder(dir)
+	if err != nil {
+		return err
+	}
 	start := time.Now()
 	p := a.startProgress()
-	lost, err := a.folder(dir).Restore(ctx, file, p.fn())
+	lost, err := f.Restore(ctx, file, p.fn())
 	p.stop()
 	if err != nil {
 		return err

@@ -10,9 +10,6 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// storeName is the store's file in the data folder.
-const storeName = "parley.db"
-
 // dataDir gives the data folder: the one asked for, else $PARLEY_DATA, else the
 // user's own. It need not exist.
 func (a *app) dataDir() (string, error) {
@@ -48,7 +45,14 @@ func (a *app) storePath() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, storeName)
+	loaded, err := a.loadConfig()
+	if err != nil {
+		return "", err
+	}
+	path := loaded.Config.Store.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", parley.Errorf(parley.CodeNotFound, "there is no store at %s; name the folder it is in with --data or PARLEY_DATA", path)

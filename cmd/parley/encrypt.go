@@ -65,7 +65,7 @@ func (a *app) encrypt(ctx context.Context, do switching, done string, asJSON boo
 	if err != nil {
 		return err
 	}
-	place, err := a.keyPlace(f.Dir)
+	place, err := a.keyPlace()
 	if err != nil {
 		return err
 	}

@@ -13,46 +13,62 @@ import (
 // keyring is where the key of an encrypted store is, if nothing else is said.
 const keyring = "keyring"
 
-// folder gives the data folder in dir.
-func (a *app) folder(dir string) keep.Folder {
+// folder gives the folder that holds the store at path.
+func (a *app) folder(path string) keep.Folder {
 	return keep.Folder{
-		Dir: dir, Name: storeName,
+		Dir: filepath.Dir(path), Name: filepath.Base(path),
 		OpenFunc: func(ctx context.Context, path string, key []byte, readOnly bool) (keep.Database, error) {
 			return sqlite.Open(ctx, path, sqlite.Config{Key: key, ReadOnly: readOnly, TellFunc: a.notice})
 		},
 		EncryptedFunc: sqlite.Encrypted,
 		KeysFunc: func(name string) (keep.Keys, error) {
-			place, err := a.keyPlace(dir)
+			place, err := a.keyPlace()
 			if err != nil {
 				return nil, err
 			}
-			return secret.OpenKeys(place, dir, name)
+			return secret.OpenKeys(place, "", name)
 		},
 	}
 }
 
-// keyPlace says where the key of the encrypted store in dir is: in the keyring, or
-// in a file. A name on the command line starts from where the user is, another
-// from the data folder.
-func (a *app) keyPlace(dir string) (string, error) {
-	switch {
-	case a.key == keyring:
+// keyPlace says where the key of an encrypted store is: in the keyring, or in a
+// file. A name on the command line starts from where the user is, one of the
+// configuration from the data folder.
+func (a *app) keyPlace() (string, error) {
+	switch a.key {
+	case keyring:
 		return keyring, nil
-	case a.key != "":
+	case "":
+	default:
 		return filepath.Abs(a.key)
 	}
-	place := cmp.Or(a.getenv("PARLEY_STORE_KEY"), keyring)
-	if place != keyring && !filepath.IsAbs(place) {
-		place = filepath.Join(dir, place)
+	loaded, err := a.loadConfig()
+	if err != nil {
+		return "", err
 	}
-	return place, nil
-}
-
-// dataFolder gives the data folder, in which there is a store.
-func (a *app) dataFolder() (keep.Folder, error) {
-	if _, err := a.storePath(); err != nil {
-		return keep.Folder{}, err
+	place := cmp.Or(loaded.Config.Store.Key, keyring)
+	if place == keyring || filepath.IsAbs(place) {
+		return place, nil
 	}
 	dir, err := a.dataDir()
-	return a.folder(dir), err
+	return filepath.Join(dir, place), err
+}
+
+// dataFolder gives the folder in which there is the store.
+func (a *app) dataFolder() (keep.Folder, error) {
+	path, err := a.storePath()
+	if err != nil {
+		return keep.Folder{}, err
+	}
+	return a.folder(path), nil
+}
+
+// restoreFolder gives the folder into which a store is restored, under the name
+// it would have in the data folder.
+func (a *app) restoreFolder(dir string) (keep.Folder, error) {
+	loaded, err := a.loadConfig()
+	if err != nil {
+		return keep.Folder{}, err
+	}
+	return a.folder(filepath.Join(dir, filepath.Base(loaded.Config.Store.Path))), nil
 }

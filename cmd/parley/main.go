@@ -27,6 +27,9 @@ func run() int {
 	defer stop()
 	// From the first signal on, the next one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, terminal: isTerminal(os.Stderr, os.Getenv)}
+	a := &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ,
+		terminal: isTerminal(os.Stderr, os.Getenv),
+	}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -63,8 +63,15 @@ type outcome struct {
 // parleyRun runs the program with a home of its own.
 func parleyRun(t *testing.T, home string, args ...string) outcome {
 	t.Helper()
+	return parleyRunEnv(t, home, nil, args...)
+}
+
+// parleyRunEnv does so with further variables.
+func parleyRunEnv(t *testing.T, home string, env []string, args ...string) outcome {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Getenv("PARLEY_TEST_PROGRAM"), args...)
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm"}
+	cmd.Env = append(cmd.Env, env...)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	err := cmd.Run()

@@ -40,7 +40,13 @@ on, and the exit status is 1 in the end.`,
 }
 
 // routeConfig gives what the command line and the daemon route by.
-func (a *app) routeConfig() (route.Config, error) { return route.Config{}, nil }
+func (a *app) routeConfig() (route.Config, error) {
+	loaded, err := a.loadConfig()
+	if err != nil {
+		return route.Config{}, err
+	}
+	return loaded.Config.Route(), nil
+}
 
 func (a *app) resolve(ctx context.Context, explain bool) error {
 	cfg, err := a.routeConfig()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/config"
 )
 
 // app is what the commands share.
@@ -17,9 +18,13 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	environ  func() []string
 	terminal bool   // err is a terminal: progress may be shown
 	data     string // --data
+	config   string // --config
 	key      string // --key
+
+	loaded *config.Loaded // the configuration, once it was needed
 }
 
 // Exit statuses besides 0.
@@ -78,9 +83,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "parley",
 		Short: "Parley keeps conversations between AI agents and people",
-		Long: `Parley keeps conversations between AI agents and people, durably, in one file.
-
-What was accepted is never lost or repeated; this program looks after that file.`,
+		Long:  `Parley keeps conversations between AI agents and people, durably, in one file.`,
 		Example: `  parley doctor                     is the store well?
   parley backup today.parley        a copy of everything, while it is in use
   parley encrypt on                 unreadable to whoever takes the disk`,
@@ -88,8 +91,6 @@ What was accepted is never lost or repeated; this program looks after that file.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
-		SuggestionsMinimumDistance: 2,
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -100,8 +101,9 @@ What was accepted is never lost or repeated; this program looks after that file.
 	if err := root.MarkPersistentFlagDirname("data"); err != nil {
 		panic(err) // the flag was defined one line above
 	}
-	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: $PARLEY_STORE_KEY, else keyring)")
-	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.resolveCommand(), a.benchCommand(), a.versionCommand())
+	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration file (default: parley.yaml in the data folder, if it is there)")
+	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: what store.key says)")
+	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.resolveCommand(), a.configCommand(), a.benchCommand(), a.versionCommand())
 	// Cobra's own would answer an unknown shell with its help and success.
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
@@ -118,6 +120,7 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("there is no command '%s %s'", cmd.CommandPath(), args[0])
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return &usageError{fmt.Sprintf("%s; did you mean '%s %s'?", text, cmd.CommandPath(), near[0])}
 	}

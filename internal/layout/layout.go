@@ -81,7 +81,7 @@ var Table = []Layer{
 		Imports: []string{Root, "engine", "access", "route", "feed", "search", "blob", "schedule", "memory", "export"},
 	},
 	{Path: "web", Holds: "the web interface, embedded", Planned: true},
-	{Path: "config", Holds: "the configuration file", Imports: []string{Root, "route", "lifecycle", "secret"}, Planned: true},
+	{Path: "config", Holds: "the configuration file", Imports: []string{Root, "route", "lifecycle", "secret"}},
 
 	{Path: "bench", Holds: "what `parley bench` measures", Any: true},
 	{Path: "parleytest", Holds: "for the tests of programs that embed Parley", Any: true, Planned: true},
