@@ -74,6 +74,13 @@ func TestStrip(t *testing.T) {
 		{"as deep as is held", deep(4), "", true},
 		{"deeper than is held", deep(5), "<EMPTY_RESPONSE", false},
 		{"far deeper than is held", deep(5000), strings.Repeat("<EMPTY_RESPONSE", 4996), false},
+		{
+			// The first beginning is given up, goes on, and is given up again.
+			"given up twice", strings.Repeat("<NO_", 14) + strings.Repeat("REPLY>", 13) +
+				"REP" + strings.Repeat("<NO_", 12) + "<NO<NO_REPLY>_REPLY>" + strings.Repeat("REPLY>", 12) + "LY>",
+			"<NO_REP", false,
+		},
+		{"as much as is held, behind half a character", "a\xf0\x9f\x91" + strings.Repeat("<EMPTY_RESPONSE", 4) + "<", "a\xf0\x9f\x91" + strings.Repeat("<EMPTY_RESPONSE", 4) + "<", false},
 		{"given up, and text", strings.Repeat("<NO_", 20) + "REPLY> x", strings.Repeat("<NO_", 19) + " x", false},
 	}
 	for _, test := range tests {

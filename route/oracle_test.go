@@ -230,7 +230,7 @@ func TestKeys_AreSharedByOneConversationAlone(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("PARLEY_SEED=%d", seed)
-	rounds := 20_000
+	rounds := 5_000
 	if os.Getenv("PARLEY_SOAK") == "1" {
 		rounds *= 10
 	}

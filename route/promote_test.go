@@ -36,6 +36,7 @@ func TestMayPromote(t *testing.T) {
 		"a stored scope with nothing":      {route.Request{Inbound: group}, route.Found{Alias: groupAlias, Scope: scope("telegram", nil)}, false},
 		"the group's, to a topic":          {route.Request{Inbound: forum}, route.Found{Alias: groupAlias, Scope: scope("telegram", map[parley.Dimension]string{"chat": "group:-1"}, "chat")}, false},
 		"a topic, in its other form":       {route.Request{Inbound: forum}, route.Found{Alias: forumAlias, Scope: scope("telegram", map[parley.Dimension]string{"chat": "group:-1", "topic": "topic:4"}, "topic", "chat")}, true},
+		"a dimension nobody knows":         {route.Request{Inbound: group}, route.Found{Alias: groupAlias, Scope: scope("telegram", map[parley.Dimension]string{"chat": "group:-1", "device": "8"}, "chat", "device")}, false},
 		"another topic":                    {route.Request{Inbound: forum}, route.Found{Alias: forumAlias, Scope: scope("telegram", map[parley.Dimension]string{"chat": "group:-1/5"}, "chat")}, false},
 		"a group, the sender takes part":   {route.Request{Inbound: group}, route.Found{Alias: groupAlias, Participants: people("telegram:7", "telegram:8")}, true},
 		"a group, the sender does not":     {route.Request{Inbound: group}, route.Found{Alias: groupAlias, Participants: people("telegram:8")}, false},

@@ -225,7 +225,7 @@ func (s *scanner) value() ([]byte, error) {
 	for {
 		switch s.next() {
 		case 0:
-			return nil, s.unexpected("")
+			return nil, s.unexpected("a value is missing")
 		case '"':
 			s.quoted()
 		case '{', '[':

@@ -82,7 +82,10 @@ func answerLines(ctx context.Context, in io.Reader, out io.Writer, answering fun
 	close(order)
 	wg.Wait()
 	count.lines = s.number
-	return count, errors.Join(err, context.Cause(ctx))
+	if err == nil {
+		err = context.Cause(ctx) // the last write may have failed
+	}
+	return count, err
 }
 
 // run answers the lines of a batch.
