@@ -113,7 +113,7 @@ func ruleNetwork(text string) string {
 }
 
 func rulePath(text string) string {
-	if text == "" || strings.ContainsAny(text, "\x00\n") || strings.HasSuffix(text, "/") {
+	if text == "" || ruleLine(text) != "" || strings.HasSuffix(text, "/") {
 		return "it must be the path of a file"
 	}
 	return ""
