@@ -81,6 +81,9 @@ type NewSession struct {
 // SessionPatch changes the fields that are set. Metadata is merged: an empty
 // value removes its name.
 type SessionPatch struct {
+	// Key moves the session to another key. That does not make it the key's
+	// current one; a [KeyChange] does.
+	Key         *Key
 	Status      *Status
 	Ended       *Ending // a zero time makes the session not ended again
 	Recovery    *Recovery

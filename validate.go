@@ -176,6 +176,11 @@ func (n *NewSession) validate() error {
 }
 
 func (p *SessionPatch) validate() error {
+	if p.Key != nil {
+		if err := p.Key.Validate(); err != nil {
+			return err
+		}
+	}
 	if p.Status != nil {
 		if err := p.Status.validate(); err != nil {
 			return err

@@ -42,7 +42,8 @@ type Opened struct {
 	// became the key's current one.
 	Promoted parley.Alias
 	// Clashes are aliases that the key wanted and another has. They are told
-	// once, when the session is made.
+	// once, by the commit that made or promoted the session; if its outcome is
+	// unknown, not at all.
 	Clashes []parley.AliasClash
 	// Declined says of each older session that was found and not promoted why.
 	Declined []Declined
@@ -134,7 +135,7 @@ func (k *Keys) promote(ctx context.Context, o Opening) (Opened, error) {
 			return Opened{}, err
 		}
 		if entry.Current == "" || entry.Key == o.To.Key {
-			continue
+			continue // it leads nowhere else
 		}
 		people, err := k.store.Participants(ctx, parley.SeeAll(), entry.Current)
 		if errors.Is(err, parley.ErrNotFound) {
@@ -148,31 +149,49 @@ func (k *Keys) promote(ctx context.Context, o Opening) (Opened, error) {
 			opened.Declined = append(opened.Declined, Declined{Alias: alias, Session: entry.Current, Reason: reason})
 			continue
 		}
-		if err := k.repoint(ctx, o, alias, entry); err != nil {
+		result, err := k.repoint(ctx, o, alias, entry)
+		if err != nil {
 			return Opened{}, err
 		}
-		opened.Promoted = alias
+		opened.Promoted, opened.Clashes = alias, result.Clashes
 		return k.session(ctx, entry.Current, opened)
 	}
 	return opened, nil
 }
 
-// repoint points the key at the session that the alias leads to.
-func (k *Keys) repoint(ctx context.Context, o Opening, alias parley.Alias, entry parley.KeyEntry) error {
-	_, err := k.store.Commit(ctx, parley.Batch{
+// repoint makes the session that the alias leads to the key's own: the key leads
+// to it, it has the key, and the names that belong to the key lead there too. So
+// nobody else, such as another account in the same chat, finds it as an older
+// session again. The name it had before still leads to it.
+func (k *Keys) repoint(ctx context.Context, o Opening, alias parley.Alias, entry parley.KeyEntry) (parley.Result, error) {
+	b := parley.Batch{
 		At: k.clock.Now(),
 		Expect: []parley.Expectation{
 			parley.KeyIs{Key: o.To.Key},
-			parley.AliasIs{Alias: alias, Key: entry.Key},
 			parley.KeyIs{Key: entry.Key, Session: entry.Current},
 		},
 		Sessions: []parley.SessionChange{{
 			Session: entry.Current,
+			Patch:   parley.SessionPatch{Key: &o.To.Key},
 			Events:  []parley.Draft{{Identity: o.By.Identity, Body: &parley.Promoted{Key: o.To.Key, Alias: alias}}},
 		}},
 		Keys: []parley.KeyChange{{Key: o.To.Key, Session: entry.Current, Scope: &o.To.Scope}},
-	})
-	return err
+	}
+	if string(entry.Key) != string(alias) { // else the name is that of the key itself
+		b.Expect = append(b.Expect, parley.AliasIs{Alias: alias, Key: entry.Key})
+		b.Aliases = append(b.Aliases, parley.AliasChange{Alias: alias})
+	}
+	b.Aliases = append(b.Aliases, claims(o)...)
+	return k.store.Commit(ctx, b)
+}
+
+// claims are the names that the key asks for.
+func claims(o Opening) []parley.AliasChange {
+	list := make([]parley.AliasChange, len(o.To.Claims))
+	for i, alias := range o.To.Claims {
+		list[i] = parley.AliasChange{Alias: alias, Key: o.To.Key}
+	}
+	return list
 }
 
 // create makes a session and points the key at it.
@@ -200,9 +219,7 @@ func (k *Keys) create(ctx context.Context, o Opening, declined []Declined) (Open
 		Expect:   []parley.Expectation{parley.KeyIs{Key: o.To.Key}},
 		Sessions: []parley.SessionChange{{Session: id, Create: &start, Events: events}},
 		Keys:     []parley.KeyChange{key},
-	}
-	for _, alias := range o.To.Claims {
-		b.Aliases = append(b.Aliases, parley.AliasChange{Alias: alias, Key: o.To.Key})
+		Aliases:  claims(o),
 	}
 	result, err := k.store.Commit(ctx, b)
 	if err != nil {

@@ -234,6 +234,20 @@ func TestPromotion(t *testing.T) {
 	if err != nil || len(events) != 1 {
 		t.Fatalf("events say %v, %v", events, err)
 	}
+	if s, err := h.store.Session(t.Context(), parley.SeeAll(), "import:old"); err != nil || s.Key != to.Key {
+		t.Errorf("the session has the key %s, %v", s.Key, err)
+	}
+	for _, name := range append([]parley.Alias{"legacy_import:old"}, to.Claims...) {
+		if entry, err := h.store.Lookup(t.Context(), parley.SeeAll(), string(name)); err != nil || entry.Current != "import:old" {
+			t.Errorf("%s leads to %+v, %v", name, entry, err)
+		}
+	}
+	// Another account in the same chat finds nothing to inherit.
+	other := direct("7")
+	other.Inbound.Account = "other"
+	if opened := h.open(h.resolve(route.Config{}, other), "telegram:7"); !opened.Created {
+		t.Errorf("another account got %+v", opened)
+	}
 	body, err := events[0].Decode()
 	if p, ok := body.(*parley.Promoted); err != nil || !ok || p.Key != to.Key || p.Alias != alias {
 		t.Errorf("the event is %+v, %v", body, err)
@@ -350,5 +364,28 @@ func TestDeletedSessionsAreReplaced(t *testing.T) {
 	wait.Wait()
 	if opened := h.open(to, "telegram:7"); opened.Session.Key != to.Key {
 		t.Errorf("in the end: %+v", fmt.Sprint(opened))
+	}
+}
+
+// TestNameOfAKeyInAliasForm has a key that is called like an alias of a message,
+// as an importer of readable keys may make one.
+func TestNameOfAKeyInAliasForm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	to := h.resolve(route.Config{}, direct("7"))
+	name := parley.Key(promoting(t, to))
+	_, err := h.store.Commit(t.Context(), parley.Batch{
+		At: stillClock{}.Now(),
+		Sessions: []parley.SessionChange{{
+			Session: "import:old", Events: []parley.Draft{{Body: &parley.ParticipantChanged{Identity: "telegram:7"}}},
+			Create: &parley.NewSession{Key: name, Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "import"}, Type: parley.SessionDirect},
+		}},
+		Keys: []parley.KeyChange{{Key: name, Session: "import:old", Scope: &to.Scope}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened := h.open(to, "telegram:7"); opened.Session.ID != "import:old" || opened.Promoted != parley.Alias(name) {
+		t.Errorf("got %+v", opened)
 	}
 }

@@ -124,6 +124,11 @@ func encodeMetadata(m map[string]string) (any, error) {
 
 // patch changes the seldom changing part of a session, and its status.
 func (t *tx) patch(h *head, p *parley.SessionPatch) error {
+	if p.Key != nil && *p.Key != h.keyName {
+		if err := t.moveToKey(h, *p.Key); err != nil {
+			return err
+		}
+	}
 	if p.Status != nil && *p.Status != h.status {
 		h.status = *p.Status
 		if err := t.c.exec(`UPDATE heads SET status = ?, hidden = ? WHERE nr = ?`,
@@ -163,6 +168,21 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 		}
 	}
 	return t.mergeMetadata(h, p.Metadata)
+}
+
+// moveToKey gives a session another key. The old one goes if nobody has it any
+// more.
+func (t *tx) moveToKey(h *head, key parley.Key) error {
+	nr, err := t.ensureKey(key)
+	if err != nil {
+		return err
+	}
+	if h.key != 0 {
+		t.unused = append(t.unused, h.key)
+	}
+	t.forget = true
+	h.key, h.keyName, h.current = nr, key, false
+	return t.c.exec(`UPDATE heads SET key = ? WHERE nr = ?`, nr, h.nr)
 }
 
 func (t *tx) mergeMetadata(h *head, changes map[string]string) error {

@@ -141,6 +141,7 @@ func (g *generator) session(id parley.SessionID) parley.SessionChange {
 	}
 	if g.chance(30) {
 		c.Patch = g.patch(s)
+		g.ahead.moveToKey(s, c.Patch.Key)
 		s.patch(&c.Patch)
 	}
 	g.events(&c, s)
@@ -201,6 +202,7 @@ func (g *generator) forkPoint() *parley.ForkPoint {
 
 func (g *generator) patch(s *oracleSession) parley.SessionPatch {
 	p := parley.SessionPatch{
+		Key: maybe(g, 15, func() parley.Key { return pick(g, keyNames) }),
 		Status: maybe(g, 40, func() parley.Status {
 			return either(g, parley.StatusIdle, parley.StatusRunning, parley.StatusAwaitingApproval, parley.StatusInactive)
 		}),

@@ -23,6 +23,7 @@ func (o *oracle) changeSession(at time.Time, c *parley.SessionChange) (parley.Se
 	if c.Claim {
 		s.row.Fence++
 	}
+	o.moveToKey(s, c.Patch.Key)
 	s.patch(&c.Patch)
 	res.FirstSeq = uint64(len(s.shows)) + 1
 	for i := range c.Admit {
@@ -77,6 +78,20 @@ func (o *oracle) create(at time.Time, id parley.SessionID, n *parley.NewSession)
 		o.keys[n.Key] = oracleKey{}
 	}
 	return nil
+}
+
+// moveToKey gives a session another key.
+func (o *oracle) moveToKey(s *oracleSession, key *parley.Key) {
+	if key == nil || *key == s.row.Key {
+		return
+	}
+	if s.row.Key != "" {
+		o.orphaned = append(o.orphaned, s.row.Key)
+	}
+	if _, known := o.keys[*key]; !known {
+		o.keys[*key] = oracleKey{}
+	}
+	s.row.Key = *key
 }
 
 func (s *oracleSession) patch(p *parley.SessionPatch) {
@@ -180,7 +195,7 @@ func (o *oracle) remove(s *oracleSession) {
 	}
 }
 
-// dropOrphanedKeys takes away the keys that a deletion left without any
+// dropOrphanedKeys takes away the keys that a deletion or a move left without any
 // session. It runs when the whole batch is applied, so that a key whose session
 // is replaced in the same batch keeps its scope and its aliases.
 func (o *oracle) dropOrphanedKeys() {

@@ -50,6 +50,30 @@ var sessionTests = []test{
 		}})
 		f.equal("metadata", map[string]string{"a": "1", "c": "3"}, f.session(home).Metadata)
 	}},
+	{"a session moves to another key, and the old one goes with its last session", func(f *fixture) {
+		c := newSession(home)
+		c.Create.Key = "sk_v1_old"
+		f.commit(parley.Batch{
+			Sessions: []parley.SessionChange{c}, Keys: []parley.KeyChange{{Key: "sk_v1_old", Session: home}},
+			Aliases: []parley.AliasChange{{Alias: "old name", Key: "sk_v1_old"}},
+		})
+		move := parley.SessionChange{Session: home, Patch: parley.SessionPatch{Key: new(parley.Key("sk_v1_new"))}}
+		f.commit(parley.Batch{Sessions: []parley.SessionChange{move}, Keys: []parley.KeyChange{{Key: "sk_v1_new", Session: home}}})
+		f.equal("key", parley.Key("sk_v1_new"), f.session(home).Key)
+		for _, name := range []string{"sk_v1_old", "old name", "sk_v1_new"} {
+			entry, err := f.store.Lookup(f.Context(), all, name)
+			f.code("Lookup "+name, "", err)
+			f.equal("where "+name+" leads", home, entry.Current)
+		}
+		f.commit(parley.Batch{Sessions: []parley.SessionChange{
+			{Session: home, Patch: parley.SessionPatch{Key: new(parley.Key("sk_v1_other"))}},
+		}, Keys: []parley.KeyChange{{Key: "sk_v1_old"}}})
+		f.commit(parley.Batch{Sessions: []parley.SessionChange{{Session: home, Delete: true}}})
+		for _, name := range []string{"sk_v1_new", "sk_v1_other"} {
+			_, err := f.store.Lookup(f.Context(), all, name)
+			f.code("Lookup "+name+" after the deletion", parley.CodeNotFound, err)
+		}
+	}},
 	{"an ending without a time makes the session not ended", func(f *fixture) {
 		f.change(newSession(home))
 		ending := parley.Ending{At: f.now, Reason: "reset"}
