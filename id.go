@@ -72,6 +72,12 @@ func (id IdentityID) Validate() error {
 	return nil
 }
 
+// OfScope reports whether k is named after a scope, and not by a person.
+func (k Key) OfScope() bool { return strings.HasPrefix(string(k), scopeKeyPrefix) }
+
+// scopeKeyPrefix begins the keys that routing makes of scopes.
+const scopeKeyPrefix = "sk_v1_"
+
 // Validate reports whether k can be a key.
 func (k Key) Validate() error {
 	if len(k) > MaxKeyBytes {

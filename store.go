@@ -39,8 +39,13 @@ type SessionReader interface {
 	Session(ctx context.Context, v Visibility, id SessionID) (Session, error)
 	// Sessions gives a page of sessions, the most recently active first.
 	Sessions(ctx context.Context, v Visibility, q SessionQuery) (SessionPage, error)
-	// Lookup finds a key by its name or by an alias of it.
+	// Lookup finds a key by its name or by an alias of it. If a key is called
+	// like an alias, the alias counts, unless the name is that of a scope; see
+	// [Key.OfScope].
 	Lookup(ctx context.Context, v Visibility, name string) (KeyEntry, error)
+	// Aliases gives the aliases of a key, sorted. A key that v does not find
+	// has none to be seen.
+	Aliases(ctx context.Context, v Visibility, key Key) ([]Alias, error)
 	// Participants gives the identities that take part, sorted.
 	Participants(ctx context.Context, v Visibility, id SessionID) ([]IdentityID, error)
 }
@@ -73,7 +78,6 @@ type KeyEntry struct {
 	Key     Key
 	Current SessionID
 	Scope   *Scope
-	Aliases []Alias // sorted
 }
 
 // LogReader reads events.

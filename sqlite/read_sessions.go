@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/parley-run/parley"
 )
@@ -79,25 +80,43 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 	return s, fromJSON(metadata, &s.Metadata)
 }
 
+// foundKey is a key as Lookup finds it.
+type foundKey struct {
+	name    parley.Key
+	nr      int64
+	session int64
+	scope   string
+}
+
+// findName finds a key by its name or an alias. Which of the two is looked for
+// first is a matter of right and of cost: most names that are not of scopes are
+// aliases.
+func findName(c *conn, name string) (k foundKey, found bool, err error) {
+	read := func(r row) {
+		k = foundKey{nr: r.int(0), name: parley.Key(r.text(1)), session: r.int(2), scope: r.text(3)}
+	}
+	queries := []string{
+		`SELECT k.nr, k.key, ifnull(k.session, 0), ifnull(k.scope, '') FROM aliases a JOIN keys k ON k.nr = a.key WHERE a.alias = ?`,
+		`SELECT nr, key, ifnull(session, 0), ifnull(scope, '') FROM keys WHERE key = ?`,
+	}
+	if parley.Key(name).OfScope() {
+		slices.Reverse(queries)
+	}
+	for _, sql := range queries {
+		if found, err = c.one(read, sql, name); err != nil || found {
+			break
+		}
+	}
+	return k, found, err
+}
+
 // Lookup implements [parley.SessionReader].
 func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (parley.KeyEntry, error) {
 	var entry parley.KeyEntry
 	err := s.read(ctx, "look up key", func(c *conn) error {
-		var key, session int64
-		var scope string
-		read := func(r row) {
-			key, entry.Key, session, scope = r.int(0), parley.Key(r.text(1)), r.int(2), r.text(3)
-		}
-		found, err := c.one(read, `SELECT nr, key, ifnull(session, 0), ifnull(scope, '') FROM keys WHERE key = ?`, name)
-		if err == nil && !found {
-			found, err = c.one(read, `SELECT k.nr, k.key, ifnull(k.session, 0), ifnull(k.scope, '')
-				FROM aliases a JOIN keys k ON k.nr = a.key WHERE a.alias = ?`, name)
-		}
-		if err != nil {
-			return err
-		}
-		if found {
-			found, entry.Current, err = currentOf(c, v, session)
+		k, found, err := findName(c, name)
+		if err == nil && found {
+			found, entry.Current, err = currentOf(c, v, k.session)
 		}
 		if err != nil {
 			return err
@@ -105,18 +124,39 @@ func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (p
 		if !found {
 			return notFound("nothing is known as %q", name)
 		}
-		if err := fromJSON(scope, &entry.Scope); err != nil {
-			return err
-		}
-		return c.each(func(r row) error {
-			entry.Aliases = append(entry.Aliases, parley.Alias(r.text(0)))
-			return nil
-		}, `SELECT alias FROM aliases WHERE key = ? ORDER BY alias`, key)
+		entry.Key = k.name
+		return fromJSON(k.scope, &entry.Scope)
 	})
 	if err != nil {
 		return parley.KeyEntry{}, err
 	}
 	return entry, nil
+}
+
+// Aliases implements [parley.SessionReader].
+func (s *Store) Aliases(ctx context.Context, v parley.Visibility, key parley.Key) (list []parley.Alias, err error) {
+	err = s.read(ctx, "read aliases", func(c *conn) error {
+		list = nil
+		var nr, session int64
+		found, err := c.one(func(r row) { nr, session = r.int(0), r.int(1) }, `SELECT nr, ifnull(session, 0) FROM keys WHERE key = ?`, key)
+		if err == nil && found {
+			found, _, err = currentOf(c, v, session)
+		}
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("there is no key %q", key)
+		}
+		return c.each(func(r row) error {
+			list = append(list, parley.Alias(r.text(0)))
+			return nil
+		}, `SELECT alias FROM aliases WHERE key = ? ORDER BY alias`, nr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // currentOf gives the id of a key's current session, if v may see it. A key

@@ -225,6 +225,12 @@ func (f *fixture) deliveries(q parley.DeliveryQuery) []parley.Delivery {
 	return get(f, func(ctx context.Context, s parley.Store) ([]parley.Delivery, error) { return s.Deliveries(ctx, all, q) })
 }
 
+// aliases gives the aliases of a key.
+func (f *fixture) aliases(key parley.Key) []parley.Alias {
+	f.Helper()
+	return get(f, func(ctx context.Context, s parley.Store) ([]parley.Alias, error) { return s.Aliases(ctx, all, key) })
+}
+
 func (f *fixture) lookup(name string) parley.KeyEntry {
 	f.Helper()
 	return get(f, func(ctx context.Context, s parley.Store) (parley.KeyEntry, error) { return s.Lookup(ctx, all, name) })

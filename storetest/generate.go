@@ -21,8 +21,8 @@ var (
 	callIDs     = []parley.CallID{"c1", "c2", "c3"}
 	deliveryIDs = []parley.DeliveryID{"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9"}
 	noticeIDs   = []parley.NoticeID{"n1", "n2", "n3"}
-	keyNames    = []parley.Key{"sk_v1_0a", "sk_v1_0b", "sk_v1_0c", "sk_v1_'", "sk_v1_é"}
-	aliasNames  = []parley.Alias{"agent:a:main", "telegram/1/-100 7", "a%", "a_", `"q"`, "日本"}
+	keyNames    = []parley.Key{"sk_v1_0a", "sk_v1_0b", "sk_v1_0c", "sk_v1_'", "sk_v1_é", "both"}
+	aliasNames  = []parley.Alias{"agent:a:main", "telegram/1/-100 7", "both", "sk_v1_0a", "a%", "a_", `"q"`, "日本"}
 	userIDs     = []parley.UserID{"anna", "Anna", "ben"}
 	identityIDs = []parley.IdentityID{"telegram:7", "web:anna", "discord:9", "cli:local", "telegram:77"}
 	blobHandles = []parley.BlobHandle{"blob_0a", "blob_0b", "Blob_0a", "blob_%", "blob_é"}

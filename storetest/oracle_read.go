@@ -183,30 +183,44 @@ func matches(q parley.SessionQuery, s parley.Session) bool {
 		!s.UpdatedAt.Before(q.ActiveSince)
 }
 
-// Lookup implements [parley.Store]. A key that leads nowhere belongs to no
-// namespace and to nobody, so only a reader of everything finds it.
+// Lookup implements [parley.Store]. A name that is not of a scope is an alias, if
+// it is one, before it is a key.
 func (o *oracle) Lookup(_ context.Context, v parley.Visibility, name string) (parley.KeyEntry, error) {
 	key := parley.Key(name)
-	if _, known := o.keys[key]; !known {
-		key = o.aliases[parley.Alias(name)]
+	owner, isAlias := o.aliases[parley.Alias(name)]
+	if _, isKey := o.keys[key]; isAlias && (!isKey || !strings.HasPrefix(name, "sk_v1_")) {
+		key = owner
 	}
+	return o.seenKey(v, key)
+}
+
+// seenKey gives a key. One that leads nowhere belongs to no namespace and to
+// nobody, so only a reader of everything finds it.
+func (o *oracle) seenKey(v parley.Visibility, key parley.Key) (parley.KeyEntry, error) {
 	k, known := o.keys[key]
 	if !known {
-		return parley.KeyEntry{}, missing("key %s", name)
+		return parley.KeyEntry{}, missing("key %s", key)
 	}
 	if k.current == "" {
 		if !v.All || v.Namespace != "" {
-			return parley.KeyEntry{}, missing("key %s", name)
+			return parley.KeyEntry{}, missing("key %s", key)
 		}
 	} else if _, err := o.visible(v, k.current); err != nil {
-		return parley.KeyEntry{}, missing("key %s", name)
+		return parley.KeyEntry{}, missing("key %s", key)
 	}
-	entry := parley.KeyEntry{Key: key, Current: k.current, Scope: k.scope}
+	return parley.KeyEntry{Key: key, Current: k.current, Scope: k.scope}, nil
+}
+
+// Aliases implements [parley.Store].
+func (o *oracle) Aliases(_ context.Context, v parley.Visibility, key parley.Key) (list []parley.Alias, err error) {
+	if _, err := o.seenKey(v, key); err != nil {
+		return nil, err
+	}
 	for alias, owner := range o.aliases {
 		if owner == key {
-			entry.Aliases = append(entry.Aliases, alias)
+			list = append(list, alias)
 		}
 	}
-	slices.SortFunc(entry.Aliases, func(a, b parley.Alias) int { return strings.Compare(string(a), string(b)) })
-	return entry, nil
+	slices.SortFunc(list, func(a, b parley.Alias) int { return strings.Compare(string(a), string(b)) })
+	return list, nil
 }

@@ -90,6 +90,10 @@ func (h *handle) Sessions(ctx context.Context, v parley.Visibility, q parley.Ses
 	return use(ctx, h, func(o *oracle) (parley.SessionPage, error) { return o.Sessions(ctx, v, q) })
 }
 
+func (h *handle) Aliases(ctx context.Context, v parley.Visibility, key parley.Key) ([]parley.Alias, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Alias, error) { return o.Aliases(ctx, v, key) })
+}
+
 func (h *handle) Lookup(ctx context.Context, v parley.Visibility, name string) (parley.KeyEntry, error) {
 	return use(ctx, h, func(o *oracle) (parley.KeyEntry, error) { return o.Lookup(ctx, v, name) })
 }

@@ -84,6 +84,8 @@ func aboutNames(u universe, v parley.Visibility) []question {
 	for _, name := range u.names {
 		list = append(list, ask("Lookup", []any{v, name}, func(ctx context.Context, s parley.Store) (parley.KeyEntry, error) {
 			return s.Lookup(ctx, v, name)
+		}), ask("Aliases", []any{v, name}, func(ctx context.Context, s parley.Store) ([]parley.Alias, error) {
+			return s.Aliases(ctx, v, parley.Key(name))
 		}))
 	}
 	for _, ref := range u.refs {

@@ -55,6 +55,9 @@ var namedReads = map[string]reader{
 	"Lookup": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
 		return s.Lookup(ctx, v, "a b")
 	},
+	"Aliases": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
+		return s.Aliases(ctx, v, theme)
+	},
 	"Blob": func(ctx context.Context, s parley.Store, v parley.Visibility) (any, error) {
 		return s.Blob(ctx, v, photo)
 	},
