@@ -78,6 +78,15 @@ func (a *alias) wider(s *parley.Scope, forum bool) bool {
 	return false
 }
 
+// exact reports whether a name that is not wider than the scope is not narrower
+// either: the history of one chat or thread is nothing for a key that others
+// write to from elsewhere.
+func (a *alias) exact(s *parley.Scope, forum bool) bool {
+	_, chat := s.Values[parley.DimensionChat]
+	_, topic := s.Values[parley.DimensionTopic]
+	return chat && a.chat && a.topic == (topic || forum)
+}
+
 // textKey gives the readable name of a conversation: for people and imports.
 // Different conversations may have the same, so nothing is opened by it alone.
 func (f *facts) textKey(agent string, dims []parley.Dimension, forum bool) string {

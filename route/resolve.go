@@ -188,7 +188,7 @@ func (r *Resolution) route(f *facts, w *why) {
 			continue
 		}
 		r.Claims = append(r.Claims, a.name)
-		if a.channel && a.chat {
+		if a.channel && a.exact(&r.Scope, isForum) {
 			r.promoters = append(r.promoters, a.name)
 		}
 	}
