@@ -221,27 +221,6 @@ func TestResolve_Unified(t *testing.T) {
 	}
 }
 
-func TestResolve_ExplicitKey(t *testing.T) {
-	t.Parallel()
-	rt := newRouter(t, route.Config{Unified: true})
-	in := ibd{Channel: "api", ChatType: "group"}
-	for _, key := range []string{"sk_v1_" + strings.Repeat("0a", 32), "agent:main:telegram:group:-1001/42", "unified:default", "my key"} {
-		got := resolve(t, rt, route.Request{Inbound: in, Key: key, User: "ada"})
-		if string(got.Key) != key || !got.Explicit || got.Unified || len(got.Aliases) > 0 || got.Refusal() != nil || !got.Shared {
-			t.Errorf("%s gives %+v", key, got)
-		}
-	}
-	for key, code := range map[string]parley.Code{
-		"sk_v1_12":                         parley.CodeInvalid,
-		"sk_v1_" + strings.Repeat("A", 64): parley.CodeInvalid,
-		"a\nb":                             parley.CodeInvalid,
-		strings.Repeat("k", 2000):          parley.CodeTooLarge,
-	} {
-		_, err := rt.Resolve(route.Request{Inbound: in, Key: key})
-		wantCode(t, err, code)
-	}
-}
-
 func TestResolve_Refusal(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
