@@ -48,6 +48,9 @@ func (r *Resolution) refuseOrigin() error {
 		return parley.Errorf(parley.CodeInvalid, "the channel %s is Parley's own; give the surface another name", channelUnified)
 	case f.chat == "" && !bySender && (!bySpace || slices.Contains(r.Dimensions, parley.DimensionChat)):
 		return parley.Errorf(parley.CodeInvalid, "nothing in the message identifies a chat, so strangers would share the conversation; give a chat id")
+	case len(r.Dimensions) > 0 && len(r.Scope.Values) == 0:
+		return parley.Errorf(parley.CodeInvalid,
+			"the message has none of the dimensions %s, so strangers would share the conversation; give one of them, or choose other dimensions", dimensionsText(r.Dimensions))
 	}
 	return nil
 }

@@ -74,8 +74,9 @@ type Resolution struct {
 }
 
 // Refusal says why the conversation cannot be opened or written to, or gives
-// nil: [parley.CodeInvalid] if nothing in the message identifies a chat, so that
-// strangers would share a conversation; [parley.CodeInvalid] or
+// nil: [parley.CodeInvalid] if nothing in the message identifies a chat, or it has
+// none of the dimensions that are listed, so that strangers would share a
+// conversation; [parley.CodeInvalid] or
 // [parley.CodeTooLarge] if an id, a channel or a name that was given is such that
 // it cannot be stored. The key is given all the same, so that people can look
 // into it.
