@@ -31,8 +31,28 @@ func (r *Resolution) refuseName() error {
 	if strings.IndexFunc(string(r.Key), notInKeys) >= 0 {
 		return parley.Errorf(parley.CodeInvalid, "%s cannot name a conversation; a name holds no white space, no / and no \\", quote(string(r.Key)))
 	}
-	return r.Key.Validate()
+	if err := r.Key.Validate(); err != nil {
+		return err
+	}
+	return r.refuseChannel()
 }
+
+// refuseChannel refuses a channel that cannot begin the ids of sessions.
+func (r *Resolution) refuseChannel() error {
+	channel := r.Scope.Channel
+	if len(channel) > maxChannel {
+		return parley.Errorf(parley.CodeTooLarge, "the channel is %d bytes long; at most %d are allowed", len(channel), maxChannel)
+	}
+	if strings.Contains(channel, ":") || strings.IndexFunc(channel, notInKeys) >= 0 {
+		return parley.Errorf(parley.CodeInvalid,
+			"the channel %s cannot begin the id of a session; a channel holds no :, no white space, no / and no \\", quote(channel))
+	}
+	return refuseText("channel", channel)
+}
+
+// maxChannel leaves room for the rest of a session's id: see
+// [parley.NewSessionID].
+const maxChannel = parley.MaxIDBytes - len(":20060102_150405_01234567")
 
 func notInKeys(c rune) bool { return c == '/' || c == '\\' || unicode.IsSpace(c) }
 
@@ -57,22 +77,24 @@ func (r *Resolution) refuseOrigin() error {
 
 // refuseValues refuses what cannot be stored.
 func (r *Resolution) refuseValues() error {
-	for _, part := range [...]struct {
-		what, value string
-		most        int
-	}{
-		{"channel", r.Scope.Channel, parley.MaxNameBytes},
-		{"space", r.Scope.Values[parley.DimensionSpace], parley.MaxAliasBytes},
-		{"chat", r.Scope.Values[parley.DimensionChat], parley.MaxAliasBytes},
-		{"topic", r.Scope.Values[parley.DimensionTopic], parley.MaxAliasBytes},
-		{"sender", r.Scope.Values[parley.DimensionSender], parley.MaxAliasBytes},
-	} {
-		if len(part.value) > part.most {
-			return parley.Errorf(parley.CodeTooLarge, "the %s is %d bytes long; at most %d are allowed", part.what, len(part.value), part.most)
+	if err := r.refuseChannel(); err != nil {
+		return err
+	}
+	for _, d := range allDimensions {
+		value := r.Scope.Values[d]
+		if len(value) > parley.MaxAliasBytes {
+			return parley.Errorf(parley.CodeTooLarge, "the %s is %d bytes long; at most %d are allowed", d, len(value), parley.MaxAliasBytes)
 		}
-		if strings.ContainsRune(part.value, utf8.RuneError) || strings.IndexFunc(part.value, unicode.IsControl) >= 0 {
-			return parley.Errorf(parley.CodeInvalid, "the %s %s holds characters that no id may: control characters, or bytes that are not UTF-8", part.what, quote(part.value))
+		if err := refuseText(string(d), value); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func refuseText(what, value string) error {
+	if strings.ContainsRune(value, utf8.RuneError) || strings.IndexFunc(value, unicode.IsControl) >= 0 {
+		return parley.Errorf(parley.CodeInvalid, "the %s %s holds characters that no id may: control characters, or bytes that are not UTF-8", what, quote(value))
 	}
 	return nil
 }

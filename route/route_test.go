@@ -245,6 +245,15 @@ func TestResolve_Refusal(t *testing.T) {
 		"one of two":                   {route.Request{Inbound: ibd{Channel: "x", ChatID: "1", TopicID: "2"}, Dimensions: dims{"topic", "sender"}}, ""},
 		"a long id":                    {route.Request{Inbound: ibd{Channel: "x", ChatID: long}}, parley.CodeTooLarge},
 		"a long channel":               {route.Request{Inbound: ibd{Channel: long, ChatID: "1"}}, parley.CodeTooLarge},
+		"a channel that ends an id":    {route.Request{Inbound: ibd{Channel: strings.Repeat("x", 231), ChatID: "1"}}, ""},
+		"a channel a byte longer":      {route.Request{Inbound: ibd{Channel: strings.Repeat("x", 232), ChatID: "1"}}, parley.CodeTooLarge},
+		"a channel with a colon":       {route.Request{Inbound: ibd{Channel: "x:y", ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with a slash":       {route.Request{Inbound: ibd{Channel: "x/y", ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with a backslash":   {route.Request{Inbound: ibd{Channel: `x\y`, ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with white space":   {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}}, parley.CodeInvalid},
+		"such a channel, a given name": {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, Key: "project"}, parley.CodeInvalid},
+		"such a channel, for a look":   {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, Key: "unified:ada"}, ""},
+		"such a channel, unified":      {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, User: "ada", Unified: yes()}, ""},
 		"a long id that is not used":   {route.Request{Inbound: ibd{Channel: "x", ChatID: "1", SpaceID: long}}, ""},
 		"a control character":          {route.Request{Inbound: ibd{Channel: "x", ChatID: "1\x00"}}, parley.CodeInvalid},
 		"not UTF-8":                    {route.Request{Inbound: ibd{Channel: "x", ChatID: "\xff"}}, parley.CodeInvalid},
@@ -262,7 +271,10 @@ func TestResolve_Refusal(t *testing.T) {
 				t.Errorf("the reasons are %q", res.Why)
 			}
 			// What is not refused can be stored, and so can what it claims.
-			if c.code == "" {
+			if c.code == "" && res.Creatable {
+				if err := parley.NewSessionID(res.Scope.Channel, someTime, [4]byte{}).Validate(); err != nil {
+					t.Errorf("it is not refused, and no session can be named: %v", err)
+				}
 				batch := parley.Batch{At: someTime, Keys: []parley.KeyChange{{Key: res.Key, Scope: &res.Scope}}}
 				for _, a := range res.Claims {
 					batch.Aliases = append(batch.Aliases, parley.AliasChange{Alias: a, Key: res.Key})
