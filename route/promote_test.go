@@ -66,6 +66,7 @@ func TestMayPromote(t *testing.T) {
 		"a thread, to the chat":            {route.Request{Inbound: thread, Dimensions: dims{"chat"}}, route.Found{Alias: threadAlias, Participants: people("slack:U1")}, false},
 		"a thread, to the thread":          {route.Request{Inbound: thread}, route.Found{Alias: threadAlias, Participants: people("slack:U1")}, true},
 		"a topic, to the topic":            {route.Request{Inbound: forum}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, true},
+		"a topic, to a chat that reads so": {route.Request{Inbound: ibd{Channel: "telegram", ChatType: "group", ChatID: "-1/4", Sender: from("7")}}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, false},
 		"a topic that is listed":           {route.Request{Inbound: forum, Dimensions: dims{"topic", "chat"}}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, true},
 		"a direct chat, to the person":     {route.Request{Inbound: direct, Dimensions: dims{"sender"}}, route.Found{Alias: directAlias, Participants: people("slack:U1")}, false},
 		"WhatsApp, in another form": {

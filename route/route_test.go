@@ -316,6 +316,10 @@ func TestResolve_Claims(t *testing.T) {
 				"agent:main:direct:ann", "agent:main:x:direct:ann", "agent:main:x:default:direct:ann",
 			},
 		},
+		"none that reads as a topic": {ibd{Channel: "telegram", ChatType: "group", ChatID: "-1/9"}, nil, nil},
+		"nor with a topic":           {ibd{Channel: "x", ChatType: "group", ChatID: "-1/9", TopicID: "2"}, nil, nil},
+		"nor of a direct chat":       {ibd{Channel: "x", ChatType: "dm", ChatID: "d/9", Sender: from("7")}, nil, nil},
+		"a topic with a slash":       {ibd{Channel: "telegram", ChatType: "group", ChatID: "-1", TopicID: "9/2"}, nil, []parley.Alias{"agent:main:telegram:group:-1/9/2"}},
 		"none that cannot be stored": {ibd{Channel: "x", ChatType: "group", ChatID: "a\tb"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
