@@ -103,6 +103,21 @@ func claimed(path []string, id, owner, by string) Problem {
 		"the id %s is claimed by %s too, with %s; one sender cannot be two people, so remove one of them", quote(id), quote(owner), quote(by))}
 }
 
+// elsewhere reports whether a name has ids, and all of them are of channels other
+// than this one.
+func (l *Links) elsewhere(channel, name string) bool {
+	known := false
+	for id, owner := range l.name {
+		if owner != name {
+			continue
+		}
+		if known = true; !strings.Contains(id, ":") || strings.HasPrefix(id, channel+":") {
+			return false
+		}
+	}
+	return known
+}
+
 // find gives the name of a sender and the id that named it, or empty texts.
 func (l *Links) find(channel, sender string) (name, id string) {
 	if l == nil || len(l.name) == 0 || sender == "" {

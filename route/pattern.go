@@ -33,9 +33,18 @@ func (p pattern) matches(channel, typ, id string) bool {
 		channel == channelWhatsApp && typ == typeDirect && p.whatsApp == id)
 }
 
-// covers reports whether p matches whatever q matches.
-func (p pattern) covers(q pattern) bool {
-	return p.whole == "" || p == q || p.typ == "" && p.whole == q.id
+// covers reports whether p matches whatever q matches on a channel; an empty one
+// is any.
+func (p pattern) covers(q pattern, channel string) bool {
+	switch {
+	case p.whole == "", p.whole == q.whole:
+		return true
+	case q.typ == "":
+		return false
+	case p.typ == "" && p.whole == q.id, p.typ == q.typ && p.id == q.id:
+		return true
+	}
+	return channel == channelWhatsApp && q.typ == typeDirect && p.whatsApp != "" && p.whatsApp == q.whatsApp
 }
 
 // whatsAppOf gives the part of an id that WhatsApp ids are compared by, with the

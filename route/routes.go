@@ -53,9 +53,20 @@ func linkedSender(links *Links, channel, sender string) string {
 func (r *compiledRoute) covers(other *compiledRoute, links *Links) bool {
 	return (r.channel == "" || r.channel == other.channel) &&
 		(r.account == "" || r.account == other.account) &&
-		r.space.covers(other.space) && r.chat.covers(other.chat) &&
+		r.space.covers(other.space, "") && r.chat.covers(other.chat, other.channel) &&
 		(r.topic == "" || r.topic == other.topic) &&
-		(r.sender == "" || linkedSender(links, other.channel, r.sender) == linkedSender(links, other.channel, other.sender))
+		(r.sender == "" || r.senderOn(other.channel, links) == other.senderOn(other.channel, links))
+}
+
+// senderOn gives the sender of a route in the one form that it has on a channel.
+func (r *compiledRoute) senderOn(channel string, links *Links) string {
+	sender := r.sender
+	if channel == channelWhatsApp && r.whatsApp != "" {
+		sender = r.whatsApp
+	} else if channel != "" {
+		sender = strings.TrimPrefix(sender, channel+":")
+	}
+	return linkedSender(links, channel, sender)
 }
 
 // compileRoutes brings routes into normal form and says what is wrong with them.
@@ -68,6 +79,12 @@ func compileRoutes(list []Route, agent string, agents map[string]bool, links *Li
 		dims, wrong := compileDimensions(r.Dimensions, append(slices.Clone(at), "dimensions")...)
 		problems = append(problems, wrong...)
 		c := compileMatch(r.Match)
+		if c.channel != "" && links.elsewhere(c.channel, c.sender) {
+			problems = append(problems, Problem{
+				Path: append(slices.Clone(at), "match", "sender"), Warning: true,
+				Message: fmt.Sprintf("%s has no id on the channel %s, so the route matches nobody; add one to session.identity_links", quote(r.Match.Sender), c.channel),
+			})
+		}
 		c.agent, c.dimensions = agent, dims
 		if strings.TrimSpace(r.Agent) != "" {
 			c.agent = token(r.Agent, defaultAgent)
