@@ -227,6 +227,10 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		{
+			name: "a switch in quotes", text: "serve: {metrics: \"false\"}\n",
+			want: []string{`f:1:18: serve.metrics is "false"; that is text; write it without quotes`},
+		},
+		{
 			name: "a budget without a price", text: "budget: {turn: 5}\nagents: {main: {model: openai/x, fallback: [scripted, openai/y]}}\nmodels: {openai/y: {input_microusd_per_m: 0, output_microusd_per_m: 1}}\n",
 			want: []string{`f:2:24: agents.main.model: there is a budget, but the price of the model "openai/x" is not known; give models.openai/x.input_microusd_per_m and output_microusd_per_m, or remove the budget`},
 		},
