@@ -17,9 +17,12 @@ type decoder struct {
 	warnings Problems
 	places   map[string]Place // of values, by their path
 	names    map[string]Place // of the keys of maps, by the path of their value
+	partial  map[string]Place // of entries of lists in which something is wrong, by their path
 }
 
-func newDecoder() *decoder { return &decoder{places: map[string]Place{}, names: map[string]Place{}} }
+func newDecoder() *decoder {
+	return &decoder{places: map[string]Place{}, names: map[string]Place{}, partial: map[string]Place{}}
+}
 
 func pathKey(path []string) string { return strings.Join(path, "\x00") }
 
@@ -32,7 +35,7 @@ func (d *decoder) fail(p Place, format string, args ...any) {
 // forget drops what is known about a path and all that is in it.
 func (d *decoder) forget(path []string) {
 	prefix := pathKey(path)
-	for _, m := range []map[string]Place{d.places, d.names} {
+	for _, m := range []map[string]Place{d.places, d.names, d.partial} {
 		for k := range m {
 			if k == prefix || strings.HasPrefix(k, prefix+"\x00") {
 				delete(m, k)
@@ -200,7 +203,11 @@ func (d *decoder) items(v reflect.Value, f field, path []string, n node) {
 		if len(d.problems) > before && leaf(elem.Type()) {
 			continue // what is not there causes no further problems
 		}
-		d.places[pathKey(child(path, strconv.Itoa(fresh.Len())))] = item.place
+		kept := pathKey(child(path, strconv.Itoa(fresh.Len())))
+		d.places[kept] = item.place
+		if len(d.problems) > before {
+			d.partial[kept] = item.place
+		}
 		fresh = reflect.Append(fresh, elem)
 	}
 	v.Set(fresh)

@@ -216,6 +216,21 @@ func TestProblems(t *testing.T) {
 			want: []string{"f:3:13: routes[1].match: the route can never match, because routes[0] matches all of its messages first; move it up, or remove it"},
 		},
 		{
+			name: "a route that is not read hides none", text: "routes:\n  - {match: {chanel: slack}}\n  - {match: {channel: slack}}\n",
+			want: []string{"f:2:14: routes[0].match.chanel is not known; did you mean channel?"},
+		},
+		{
+			name: "nor is it hidden", text: "routes:\n  - {match: {channel: slack}}\n  - {match: {channel: slack, chat: [1]}}\n  - {match: {channel: slack, chat: \"1\"}}\n",
+			want: []string{
+				"f:3:36: routes[1].match.chat is a list; a single value is wanted",
+				"f:4:13: routes[2].match: the route can never match, because routes[0] matches all of its messages first; move it up, or remove it",
+			},
+		},
+		{
+			name: "a switch in quotes", text: "serve: {metrics: \"false\"}\n",
+			want: []string{`f:1:18: serve.metrics is "false"; that is text; write it without quotes`},
+		},
+		{
 			name: "a budget without a price", text: "budget: {turn: 5}\nagents: {main: {model: openai/x, fallback: [scripted, openai/y]}}\nmodels: {openai/y: {input_microusd_per_m: 0, output_microusd_per_m: 1}}\n",
 			want: []string{`f:2:24: agents.main.model: there is a budget, but the price of the model "openai/x" is not known; give models.openai/x.input_microusd_per_m and output_microusd_per_m, or remove the budget`},
 		},

@@ -26,15 +26,22 @@ func (d *decoder) scalar(v reflect.Value, f field, path []string, n node) {
 	case v.Type() == sizeType:
 		d.size(v, f, path, n)
 	case v.Kind() == reflect.Bool:
-		if n.text != "true" && n.text != "false" || n.quoted {
-			d.refuse(path, n, "it must be true or false")
-			return
-		}
-		v.SetBool(n.text == "true")
+		d.flag(v, path, n)
 	case v.Kind() == reflect.String:
 		d.text(v, f, path, n)
 	default:
 		d.integer(v, f, path, n)
+	}
+}
+
+func (d *decoder) flag(v reflect.Value, path []string, n node) {
+	switch {
+	case n.text != "true" && n.text != "false":
+		d.refuse(path, n, "it must be true or false")
+	case n.quoted:
+		d.refuse(path, n, "that is text; write it without quotes")
+	default:
+		v.SetBool(n.text == "true")
 	}
 }
 

@@ -12,6 +12,7 @@ type alias struct {
 	name                parley.Alias
 	channel             bool
 	chat, topic, sender bool
+	ambiguous           bool // the chat's id may be read as another chat and its topic
 }
 
 // aliases gives the names that messages like this one go by in older formats.
@@ -34,7 +35,10 @@ func (f *facts) aliases(agent string) []alias {
 			start + f.channel + ":direct:" + peer,
 			start + f.channel + ":" + f.account + ":direct:" + peer,
 		} {
-			list = append(list, alias{name: parley.Alias(name), channel: true, chat: chat, sender: true})
+			list = append(list, alias{
+				name: parley.Alias(name), channel: true, chat: chat, sender: true,
+				ambiguous: peer == f.chat && strings.Contains(peer, "/"),
+			})
 		}
 		list[len(list)-3].channel = false
 	}
@@ -54,13 +58,19 @@ func (f *facts) chatAlias(start string) []alias {
 	if f.topic != "" {
 		name += "/" + f.topic
 	}
-	return []alias{{name: parley.Alias(name), channel: true, chat: true, topic: f.topic != ""}}
+	return []alias{{
+		name: parley.Alias(name), channel: true, chat: true, topic: f.topic != "",
+		ambiguous: strings.Contains(f.chat, "/"),
+	}}
 }
 
 // wider reports whether messages of another key could go by the name as well.
 // That accounts and channels are left out does not count here: the first key
 // that claims such a name keeps it.
 func (a *alias) wider(s *parley.Scope, forum bool) bool {
+	if a.ambiguous {
+		return true
+	}
 	for _, d := range s.Dimensions {
 		var told bool
 		switch d {
@@ -76,6 +86,15 @@ func (a *alias) wider(s *parley.Scope, forum bool) bool {
 		}
 	}
 	return false
+}
+
+// exact reports whether a name that is not wider than the scope is not narrower
+// either: the history of one chat or thread is nothing for a key that others
+// write to from elsewhere.
+func (a *alias) exact(s *parley.Scope, forum bool) bool {
+	_, chat := s.Values[parley.DimensionChat]
+	_, topic := s.Values[parley.DimensionTopic]
+	return chat && a.chat && a.topic == (topic || forum)
 }
 
 // textKey gives the readable name of a conversation: for people and imports.

@@ -9,8 +9,13 @@ import (
 	"github.com/parley-run/parley"
 )
 
+// dimensionsByName are all dimensions in the order of their names.
+var dimensionsByName = [...]parley.Dimension{
+	parley.DimensionChat, parley.DimensionSender, parley.DimensionSpace, parley.DimensionTopic,
+}
+
 // appendAnswer appends a resolution as a line of JSON. Lists without entries are
-// [].
+// [], and the values of the scope are sorted by name.
 func appendAnswer(b []byte, r *Resolution) []byte {
 	b = appendField(b, `{"agent_id":`, r.Agent)
 	b = append(b, `,"scope":{"version":`...)
@@ -20,12 +25,13 @@ func appendAnswer(b []byte, r *Resolution) []byte {
 	b = appendField(b, `,"account":`, r.Scope.Account)
 	b = appendList(b, `,"dimensions":`, r.Scope.Dimensions)
 	b = append(b, `,"values":{`...)
-	for i, d := range r.Scope.Dimensions {
-		if i > 0 {
-			b = append(b, ',')
+	before := ""
+	for _, d := range dimensionsByName {
+		if value, ok := r.Scope.Values[d]; ok {
+			b = appendText(append(b, before...), string(d))
+			b = appendField(b, `:`, value)
+			before = ","
 		}
-		b = appendText(b, string(d))
-		b = appendField(b, `:`, r.Scope.Values[d])
 	}
 	b = appendField(b, `}},"signature":`, r.Signature)
 	b = appendField(b, `,"session_key":`, string(r.Key))

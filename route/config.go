@@ -91,6 +91,7 @@ type Router struct {
 	unified       bool
 	links         *Links
 	routes        []compiledRoute
+	mains         map[parley.Key]string // the agents by the keys of their own conversations
 }
 
 // New makes a router. A configuration that contradicts itself is
@@ -132,6 +133,15 @@ func compile(cfg Config) (*Router, []Problem) {
 	rt.links, wrong = CompileLinks(cfg.IdentityLinks)
 	problems = append(problems, wrong...)
 	rt.routes, wrong = compileRoutes(cfg.Routes, rt.agent, agents, rt.links)
+	rt.mains = map[parley.Key]string{}
+	for _, r := range rt.routes {
+		agents[r.agent] = true
+	}
+	agents[rt.agent] = true
+	for agent := range agents {
+		key, _ := Main(agent)
+		rt.mains[key] = agent
+	}
 	return rt, append(problems, wrong...)
 }
 

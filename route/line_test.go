@@ -63,6 +63,14 @@ func TestLines_Answer(t *testing.T) {
 				`"text_key":"agent:main:telegram:group:-1001:42","shared":true,"why":["sender \"7\" is \"alice\": identity link \"telegram:7\"","agent main: asked for","dimensions [chat]: asked for",` +
 				`"chat holds topic \"42\": topics of a Telegram forum are apart","shared: neither a direct chat nor one sender's"]}`,
 		},
+		"values by name": {
+			`{"context":{"channel":"x","space_id":"s","chat_type":"group","chat_id":"1","topic_id":"2","sender_id":"3"},"dimensions":["topic","space","sender","chat"]}`,
+			`{"agent_id":"main","scope":{"version":1,"agent_id":"main","channel":"x","account":"default","dimensions":["topic","space","sender","chat"],` +
+				`"values":{"chat":"group:1","sender":"3","space":"space:s","topic":"topic:2"}},` +
+				`"signature":"v=1|agent=main|channel=x|account=default|topic=topic:2|space=space:s|sender=3|chat=group:1","session_key":"sk_v1_dac8d2154ebeabed65771599ddf0a4c8bc9dd64c4d132319f18af0ffce978ec0",` +
+				`"session_aliases":["agent:main:x:group:1/2"],"main_session_key":"sk_v1_6d9217fe77c7f11d9cc992aabe81a2d09604e9c48babbda8fdad3791f9c19f3b","main_aliases":["agent:main:main"],` +
+				`"text_key":"","shared":false,"why":["agent main: the default","dimensions [topic space sender chat]: asked for","private: one sender's"]}`,
+		},
 		"empty lists": {
 			` { "context" : { } , "dimensions" : [ ] } `,
 			`{"agent_id":"main","scope":{"version":1,"agent_id":"main","channel":"unknown","account":"default","dimensions":[],"values":{}},` +
@@ -107,7 +115,7 @@ func TestLines_Refuses(t *testing.T) {
 		"[1]":                          "the line must be an object",
 		"null":                         "the line must be an object",
 		"7":                            "the line must be an object",
-		"nonsense":                     "not JSON",
+		"nonsense":                     `not JSON: "nonsense" is no value; a text stands in quotes`,
 		"{}":                           "no context",
 		`{"context":null}`:             "no context",
 		`{"context":7}`:                "context must be an object",
@@ -119,7 +127,7 @@ func TestLines_Refuses(t *testing.T) {
 		`{"context":{}` + "\x00" + `}`: "not JSON",
 		`{"context":{},}`:              "a name in quotes",
 		`{,"context":{}}`:              "a name in quotes",
-		`{"context":{}"user":"x"}`:     "',' is missing",
+		`{"context":{}"user":"x"}`:     `',' is missing before "\"user`,
 		`{"context" {}}`:               "':' is missing",
 		`{"color":1,"context":{}}`:     `no field "color"`,
 		`{"Context":{}}`:               `no field "Context"`,
@@ -130,10 +138,10 @@ func TestLines_Refuses(t *testing.T) {
 		`{"context":{"chat_id":true}}`:                          "chat_id must be a text",
 		`{"context":{"chat_id":01}}`:                            "not JSON",
 		`{"context":{"chat_id":nul}}`:                           "not JSON",
-		`{"context":{"chat_id":}}`:                              "not JSON",
+		`{"context":{"chat_id":}}`:                              `not JSON: a value is missing before "}}"`,
 		`{"context":{"chat_id":,}}`:                             "not JSON",
 		"{\"context\":{\"chat_id\":\"a\nb\"}}":                  "not JSON",
-		`{"context":{"chat_id":"\x"}}`:                          "not JSON",
+		`{"context":{"chat_id":"\x"}}`:                          "is no text, because of a character or an escape",
 		"{\"context\":{\"chat_id\":\"\xff\"}}":                  "not valid UTF-8",
 		`{"context":{},"dimensions":"chat"}`:                    "dimensions must be a list",
 		`{"context":{},"dimensions":[1]}`:                       "a dimension must be a text",

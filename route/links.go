@@ -16,7 +16,7 @@ type Links struct {
 
 // CompileLinks makes links from names and the ids they have, and says what is
 // wrong with them: an id that two names claim, and, as warnings, ids without a
-// channel. Names and ids that are blank are ignored.
+// channel and ids of WhatsApp that no sender has. Names and ids that are blank are ignored.
 func CompileLinks(links map[string][]string) (*Links, []Problem) {
 	l := &Links{}
 	if len(links) == 0 {
@@ -44,7 +44,12 @@ func CompileLinks(links map[string][]string) (*Links, []Problem) {
 			if id == "" {
 				continue
 			}
-			if !strings.Contains(id, ":") {
+			if short := neverOnWhatsApp(id); short != "" {
+				problems = append(problems, Problem{
+					Path: path, Warning: true,
+					Message: fmt.Sprintf("the id %s never matches, because WhatsApp ids count without server, device and plus sign; write whatsapp:%s", quote(id), short),
+				})
+			} else if !strings.Contains(id, ":") {
 				problems = append(problems, Problem{
 					Path:    path,
 					Message: fmt.Sprintf("the id %s has no channel, so it is the same person on every channel, and gives no rights; write it as channel:id", quote(id)),
@@ -59,6 +64,16 @@ func CompileLinks(links map[string][]string) (*Links, []Problem) {
 		}
 	}
 	return l, append(problems, l.overlaps(where)...)
+}
+
+// neverOnWhatsApp gives what should stand in place of an id of WhatsApp that is
+// written in a form that senders do not have, or nothing.
+func neverOnWhatsApp(id string) string {
+	_, scoped := strings.CutPrefix(id, channelWhatsApp+":")
+	if short := whatsAppOf(id); (scoped || strings.HasSuffix(id, "@s.whatsapp.net")) && id != channelWhatsApp+":"+short {
+		return short
+	}
+	return ""
 }
 
 // overlaps finds ids of two names that one sender could match: telegram:7 and 7.
@@ -86,6 +101,21 @@ func (l *Links) overlaps(where map[string][]string) []Problem {
 func claimed(path []string, id, owner, by string) Problem {
 	return Problem{Path: path, Message: fmt.Sprintf(
 		"the id %s is claimed by %s too, with %s; one sender cannot be two people, so remove one of them", quote(id), quote(owner), quote(by))}
+}
+
+// elsewhere reports whether a name has ids, and all of them are of channels other
+// than this one.
+func (l *Links) elsewhere(channel, name string) bool {
+	known := false
+	for id, owner := range l.name {
+		if owner != name {
+			continue
+		}
+		if known = true; !strings.Contains(id, ":") || strings.HasPrefix(id, channel+":") {
+			return false
+		}
+	}
+	return known
 }
 
 // find gives the name of a sender and the id that named it, or empty texts.

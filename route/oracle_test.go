@@ -133,6 +133,9 @@ func (a asking) check(t *testing.T, rt *route.Router) route.Resolution {
 		}
 	}
 	if res.Refusal() == nil {
+		if err := parley.NewSessionID(res.Scope.Channel, someTime, [4]byte{}).Validate(); err != nil {
+			t.Errorf("%+v is not refused, and no session can be named: %v", a, err)
+		}
 		batch := parley.Batch{At: someTime, Keys: []parley.KeyChange{{Key: res.Key, Scope: &res.Scope}}}
 		for _, c := range res.Claims {
 			batch.Aliases = append(batch.Aliases, parley.AliasChange{Alias: c, Key: res.Key})

@@ -20,13 +20,14 @@ type Found struct {
 // MayPromote reports whether a session that was found through an alias may
 // become the current one of the key, and says why or why not.
 //
-// It may if the alias names this channel and this chat and leads to no other
-// key, and if the session is known to be the same conversation: its stored scope
+// It may if the alias names this channel and this chat, leads to no other key and
+// tells exactly what the scope holds, and if the session is known to be the same conversation: its stored scope
 // has the same agent, channel, account and values; or, if no scope is stored,
 // its participants are this sender alone, and for a conversation that is shared,
 // people of this channel and the sender among them. So nobody inherits what was
-// said in a wider conversation, or in another person's. Identity links do not
-// count here, and neither does a readable key.
+// said in a wider conversation, or in another person's, and what was said in a
+// narrower one, such as a direct chat or a thread, is not shown to all who share
+// the key. Identity links do not count here, and neither does a readable key.
 func (r *Resolution) MayPromote(found Found) (ok bool, reason string) {
 	switch {
 	case r.refusal != nil:
@@ -40,7 +41,7 @@ func (r *Resolution) MayPromote(found Found) (ok bool, reason string) {
 	case !slices.Contains(r.Claims, found.Alias):
 		return false, "the alias is wider than the key"
 	case !slices.Contains(r.promoters, found.Alias):
-		return false, "the alias does not name both the channel and the chat"
+		return false, "the alias does not name the channel, or is not of exactly the chat and topic that the key is for"
 	}
 	if found.Scope != nil {
 		if !sameConversation(found.Scope, &r.Scope) {

@@ -12,6 +12,7 @@ func TestMayPromote(t *testing.T) {
 	group := ibd{Channel: "telegram", ChatType: "group", ChatID: "-1", Sender: from("7")}
 	forum := ibd{Channel: "telegram", ChatType: "group", ChatID: "-1", TopicID: "4", Sender: from("7")}
 	direct := ibd{Channel: "slack", ChatType: "dm", ChatID: "D1", Sender: parley.Sender{ID: "U1", AltID: "W1"}}
+	thread := ibd{Channel: "slack", ChatType: "channel", ChatID: "C1", TopicID: "9", Sender: from("U1")}
 	scope := func(channel string, values map[parley.Dimension]string, order ...parley.Dimension) *parley.Scope {
 		return &parley.Scope{Version: 1, Agent: "main", Channel: channel, Account: "default", Dimensions: order, Values: values}
 	}
@@ -20,6 +21,7 @@ func TestMayPromote(t *testing.T) {
 		groupAlias  = "agent:main:telegram:group:-1"
 		forumAlias  = "agent:main:telegram:group:-1/4"
 		directAlias = "agent:main:slack:direct:d1"
+		threadAlias = "agent:main:slack:channel:c1/9"
 	)
 	for name, c := range map[string]struct {
 		req   route.Request
@@ -56,6 +58,17 @@ func TestMayPromote(t *testing.T) {
 		"to a key that was given":          {route.Request{Inbound: direct, Key: "agent:main:slack:direct:d1"}, route.Found{Alias: directAlias, Participants: people("slack:U1")}, false},
 		"to a unified conversation":        {route.Request{Inbound: direct, Unified: yes(), User: "ann"}, route.Found{Alias: "unified:ann", Participants: people("slack:U1")}, false},
 		"to what cannot be opened":         {route.Request{Inbound: ibd{ChatType: "dm", ChatID: "d1", Sender: from("u1")}}, route.Found{Alias: "agent:main:unknown:direct:d1", Participants: people("unknown:u1")}, false},
+		"a direct chat, to a channel":      {route.Request{Inbound: direct, Dimensions: dims{}}, route.Found{Alias: directAlias, Participants: people("slack:U1")}, false},
+		"the same, by a stored scope":      {route.Request{Inbound: direct, Dimensions: dims{}}, route.Found{Alias: directAlias, Scope: scope("slack", nil)}, false},
+		"a group, to a channel":            {route.Request{Inbound: group, Dimensions: dims{}}, route.Found{Alias: groupAlias, Participants: people("telegram:7")}, false},
+		"a topic, to a channel":            {route.Request{Inbound: forum, Dimensions: dims{"topic"}}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, false},
+		"a group, to no topic":             {route.Request{Inbound: group, Dimensions: dims{"topic"}}, route.Found{Alias: groupAlias, Participants: people("telegram:7")}, false},
+		"a thread, to the chat":            {route.Request{Inbound: thread, Dimensions: dims{"chat"}}, route.Found{Alias: threadAlias, Participants: people("slack:U1")}, false},
+		"a thread, to the thread":          {route.Request{Inbound: thread}, route.Found{Alias: threadAlias, Participants: people("slack:U1")}, true},
+		"a topic, to the topic":            {route.Request{Inbound: forum}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, true},
+		"a topic, to a chat that reads so": {route.Request{Inbound: ibd{Channel: "telegram", ChatType: "group", ChatID: "-1/4", Sender: from("7")}}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, false},
+		"a topic that is listed":           {route.Request{Inbound: forum, Dimensions: dims{"topic", "chat"}}, route.Found{Alias: forumAlias, Participants: people("telegram:7")}, true},
+		"a direct chat, to the person":     {route.Request{Inbound: direct, Dimensions: dims{"sender"}}, route.Found{Alias: directAlias, Participants: people("slack:U1")}, false},
 		"WhatsApp, in another form": {
 			route.Request{Inbound: ibd{Channel: "whatsapp", ChatType: "dm", ChatID: "1555@s.whatsapp.net", Sender: from("1555:3@s.whatsapp.net")}},
 			route.Found{Alias: "agent:main:whatsapp:direct:1555", Participants: people("whatsapp:+1555")},

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/parley-run/parley"
 )
@@ -16,8 +14,9 @@ type Request struct {
 	Inbound parley.Inbound
 	// Agent is asked for by name. It wins over routes.
 	Agent string
-	// Key is a key or an alias that the caller already has. It is used as given,
-	// once it was checked that the caller may.
+	// Key is a key or an alias that the caller already has, or a name of their
+	// own for a conversation. It is used as given, once it was checked that the
+	// caller may; the name of an agent's own conversation becomes its key.
 	Key string
 	// User and Role are the principal's, for unified conversations.
 	User parley.UserID
@@ -59,6 +58,11 @@ type Resolution struct {
 	// Explicit is set if Key is a name that the caller gave, which may be an
 	// alias: the session it leads to says which scope it has and who is in it.
 	Explicit bool
+	// Creatable is set if the conversation may be made where there is none. It
+	// is not for a key or an alias that the caller gave: such names belong to
+	// what routing decides, so they only lead to what is there. An agent's own
+	// conversation and names that look like neither may be made.
+	Creatable bool
 	// Unified is set if the conversation is one user's for all channels.
 	Unified bool
 	// Why says in short sentences how each part came about, if it was asked for.
@@ -70,10 +74,12 @@ type Resolution struct {
 }
 
 // Refusal says why the conversation cannot be opened or written to, or gives
-// nil: [parley.CodeInvalid] if nothing in the message identifies a chat, so that
-// strangers would share a conversation; [parley.CodeInvalid] or
-// [parley.CodeTooLarge] if an id is such that it cannot be stored. The key is
-// given all the same, so that people can look into it.
+// nil: [parley.CodeInvalid] if nothing in the message identifies a chat, or it has
+// none of the dimensions that are listed, so that strangers would share a
+// conversation; [parley.CodeInvalid] or
+// [parley.CodeTooLarge] if an id, a channel or a name that was given is such that
+// it cannot be stored. The key is given all the same, so that people can look
+// into it.
 func (r *Resolution) Refusal() error { return r.refusal }
 
 // Resolve gives the conversation of a message. It fails with
@@ -90,7 +96,7 @@ func (rt *Router) Resolve(req Request) (Resolution, error) {
 		f.linked, f.entry = name, id
 	}
 	w.sender(&f)
-	res := Resolution{Route: -1}
+	res := Resolution{Route: -1, Creatable: true}
 	for i := range rt.routes {
 		if rt.routes[i].matches(&f, links) {
 			res.Route = i
@@ -103,7 +109,7 @@ func (rt *Router) Resolve(req Request) (Resolution, error) {
 	var err error
 	switch user, unified := rt.unifiedUser(&req, &f, &w); {
 	case req.Key != "":
-		err = res.explicit(&f, req.Key, &w)
+		err = rt.explicit(&res, &f, req.Key, &w)
 	case unified:
 		res.unify(rt.agent, user, &w)
 	default:
@@ -188,29 +194,11 @@ func (r *Resolution) route(f *facts, w *why) {
 			continue
 		}
 		r.Claims = append(r.Claims, a.name)
-		if a.channel && a.chat {
+		if a.channel && a.exact(&r.Scope, isForum) {
 			r.promoters = append(r.promoters, a.name)
 		}
 	}
 	w.scope(r, f, isForum)
-}
-
-// explicit uses the name the caller gave.
-func (r *Resolution) explicit(f *facts, name string, w *why) error {
-	if err := parley.Alias(name).Validate(); err != nil {
-		return err
-	}
-	if digits, ok := strings.CutPrefix(name, keyPrefix); ok && !isHash(digits) {
-		return parley.Errorf(parley.CodeInvalid, "%s is not a key; one that starts with %s goes on with 64 hex digits in lower case", quote(name), keyPrefix)
-	}
-	r.Key, r.Explicit, r.Shared = parley.Key(name), true, !f.direct()
-	r.Scope = parley.Scope{Version: scopeVersion, Agent: r.Agent, Channel: f.channel, Account: f.account}
-	w.add("key: given, and used as it is")
-	return nil
-}
-
-func isHash(s string) bool {
-	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 func checkRole(role parley.Role) error {
@@ -219,42 +207,4 @@ func checkRole(role parley.Role) error {
 		return nil
 	}
 	return parley.Errorf(parley.CodeInvalid, "there is no role %s; the roles are owner, user and guest", quote(string(role)))
-}
-
-// refuse says why the conversation must not be opened.
-func (r *Resolution) refuse() error {
-	f := &r.facts
-	if r.Explicit {
-		return nil
-	}
-	if !r.Unified {
-		_, bySpace := r.Scope.Values[parley.DimensionSpace]
-		_, bySender := r.Scope.Values[parley.DimensionSender]
-		switch {
-		case f.noChannel:
-			return parley.Errorf(parley.CodeInvalid, "the message has no channel, so nobody knows where it comes from; name one")
-		case f.channel == channelUnified:
-			return parley.Errorf(parley.CodeInvalid, "the channel %s is Parley's own; give the surface another name", channelUnified)
-		case f.chat == "" && !bySender && (!bySpace || slices.Contains(r.Dimensions, parley.DimensionChat)):
-			return parley.Errorf(parley.CodeInvalid, "nothing in the message identifies a chat, so strangers would share the conversation; give a chat id")
-		}
-	}
-	for _, part := range [...]struct {
-		what, value string
-		most        int
-	}{
-		{"channel", r.Scope.Channel, parley.MaxNameBytes},
-		{"space", r.Scope.Values[parley.DimensionSpace], parley.MaxAliasBytes},
-		{"chat", r.Scope.Values[parley.DimensionChat], parley.MaxAliasBytes},
-		{"topic", r.Scope.Values[parley.DimensionTopic], parley.MaxAliasBytes},
-		{"sender", r.Scope.Values[parley.DimensionSender], parley.MaxAliasBytes},
-	} {
-		if len(part.value) > part.most {
-			return parley.Errorf(parley.CodeTooLarge, "the %s is %d bytes long; at most %d are allowed", part.what, len(part.value), part.most)
-		}
-		if strings.ContainsRune(part.value, utf8.RuneError) || strings.IndexFunc(part.value, unicode.IsControl) >= 0 {
-			return parley.Errorf(parley.CodeInvalid, "the %s %s holds characters that no id may: control characters, or bytes that are not UTF-8", part.what, quote(part.value))
-		}
-	}
-	return nil
 }

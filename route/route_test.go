@@ -221,27 +221,6 @@ func TestResolve_Unified(t *testing.T) {
 	}
 }
 
-func TestResolve_ExplicitKey(t *testing.T) {
-	t.Parallel()
-	rt := newRouter(t, route.Config{Unified: true})
-	in := ibd{Channel: "api", ChatType: "group"}
-	for _, key := range []string{"sk_v1_" + strings.Repeat("0a", 32), "agent:main:telegram:group:-1001/42", "unified:default", "my key"} {
-		got := resolve(t, rt, route.Request{Inbound: in, Key: key, User: "ada"})
-		if string(got.Key) != key || !got.Explicit || got.Unified || len(got.Aliases) > 0 || got.Refusal() != nil || !got.Shared {
-			t.Errorf("%s gives %+v", key, got)
-		}
-	}
-	for key, code := range map[string]parley.Code{
-		"sk_v1_12":                         parley.CodeInvalid,
-		"sk_v1_" + strings.Repeat("A", 64): parley.CodeInvalid,
-		"a\nb":                             parley.CodeInvalid,
-		strings.Repeat("k", 2000):          parley.CodeTooLarge,
-	} {
-		_, err := rt.Resolve(route.Request{Inbound: in, Key: key})
-		wantCode(t, err, code)
-	}
-}
-
 func TestResolve_Refusal(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
@@ -260,8 +239,21 @@ func TestResolve_Refusal(t *testing.T) {
 		"a space":                      {route.Request{Inbound: ibd{Channel: "x", SpaceID: "7"}, Dimensions: dims{"space"}}, ""},
 		"no dimensions":                {route.Request{Inbound: ibd{Channel: "x", ChatID: "1"}, Dimensions: dims{}}, ""},
 		"no dimensions, no chat":       {route.Request{Inbound: ibd{Channel: "x"}, Dimensions: dims{}}, parley.CodeInvalid},
+		"no sender, of senders":        {route.Request{Inbound: ibd{Channel: "x", ChatID: "1"}, Dimensions: dims{"sender"}}, parley.CodeInvalid},
+		"no topic, of topics":          {route.Request{Inbound: ibd{Channel: "x", ChatID: "1"}, Dimensions: dims{"topic", "sender"}}, parley.CodeInvalid},
+		"no space, of spaces":          {route.Request{Inbound: ibd{Channel: "x", ChatID: "1"}, Dimensions: dims{"space"}}, parley.CodeInvalid},
+		"one of two":                   {route.Request{Inbound: ibd{Channel: "x", ChatID: "1", TopicID: "2"}, Dimensions: dims{"topic", "sender"}}, ""},
 		"a long id":                    {route.Request{Inbound: ibd{Channel: "x", ChatID: long}}, parley.CodeTooLarge},
 		"a long channel":               {route.Request{Inbound: ibd{Channel: long, ChatID: "1"}}, parley.CodeTooLarge},
+		"a channel that ends an id":    {route.Request{Inbound: ibd{Channel: strings.Repeat("x", 231), ChatID: "1"}}, ""},
+		"a channel a byte longer":      {route.Request{Inbound: ibd{Channel: strings.Repeat("x", 232), ChatID: "1"}}, parley.CodeTooLarge},
+		"a channel with a colon":       {route.Request{Inbound: ibd{Channel: "x:y", ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with a slash":       {route.Request{Inbound: ibd{Channel: "x/y", ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with a backslash":   {route.Request{Inbound: ibd{Channel: `x\y`, ChatID: "1"}}, parley.CodeInvalid},
+		"a channel with white space":   {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}}, parley.CodeInvalid},
+		"such a channel, a given name": {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, Key: "project"}, parley.CodeInvalid},
+		"such a channel, for a look":   {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, Key: "unified:ada"}, ""},
+		"such a channel, unified":      {route.Request{Inbound: ibd{Channel: "x y", ChatID: "1"}, User: "ada", Unified: yes()}, ""},
 		"a long id that is not used":   {route.Request{Inbound: ibd{Channel: "x", ChatID: "1", SpaceID: long}}, ""},
 		"a control character":          {route.Request{Inbound: ibd{Channel: "x", ChatID: "1\x00"}}, parley.CodeInvalid},
 		"not UTF-8":                    {route.Request{Inbound: ibd{Channel: "x", ChatID: "\xff"}}, parley.CodeInvalid},
@@ -279,7 +271,10 @@ func TestResolve_Refusal(t *testing.T) {
 				t.Errorf("the reasons are %q", res.Why)
 			}
 			// What is not refused can be stored, and so can what it claims.
-			if c.code == "" {
+			if c.code == "" && res.Creatable {
+				if err := parley.NewSessionID(res.Scope.Channel, someTime, [4]byte{}).Validate(); err != nil {
+					t.Errorf("it is not refused, and no session can be named: %v", err)
+				}
 				batch := parley.Batch{At: someTime, Keys: []parley.KeyChange{{Key: res.Key, Scope: &res.Scope}}}
 				for _, a := range res.Claims {
 					batch.Aliases = append(batch.Aliases, parley.AliasChange{Alias: a, Key: res.Key})
@@ -321,6 +316,10 @@ func TestResolve_Claims(t *testing.T) {
 				"agent:main:direct:ann", "agent:main:x:direct:ann", "agent:main:x:default:direct:ann",
 			},
 		},
+		"none that reads as a topic": {ibd{Channel: "telegram", ChatType: "group", ChatID: "-1/9"}, nil, nil},
+		"nor with a topic":           {ibd{Channel: "x", ChatType: "group", ChatID: "-1/9", TopicID: "2"}, nil, nil},
+		"nor of a direct chat":       {ibd{Channel: "x", ChatType: "dm", ChatID: "d/9", Sender: from("7")}, nil, nil},
+		"a topic with a slash":       {ibd{Channel: "telegram", ChatType: "group", ChatID: "-1", TopicID: "9/2"}, nil, []parley.Alias{"agent:main:telegram:group:-1/9/2"}},
 		"none that cannot be stored": {ibd{Channel: "x", ChatType: "group", ChatID: "a\tb"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

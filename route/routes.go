@@ -14,42 +14,9 @@ type compiledRoute struct {
 	channel, account string
 	space, chat      pattern
 	topic, sender    string
+	whatsApp         string // the sender as WhatsApp ids are compared, if it may be one
 	agent            string
 	dimensions       []parley.Dimension // nil: those of the configuration
-}
-
-// pattern is what a space or chat has to be: a type and an id, or an id alone.
-// The zero value is anything.
-type pattern struct {
-	whole   string // what was written, in case it is an id with a colon in it
-	typ, id string
-}
-
-// newPattern reads <type>:<id>.
-func newPattern(s, channel string) pattern {
-	p := pattern{whole: text(s)}
-	if typ, id, ok := strings.Cut(p.whole, ":"); ok {
-		p.typ, p.id = typeName(typ, ""), strings.TrimSpace(id)
-	}
-	if channel != channelWhatsApp {
-		return p
-	}
-	// As the ids it is compared with: those of direct chats are cut.
-	if p.typ == typeDirect {
-		p.id = whatsApp(p.id)
-	} else if !strings.HasSuffix(p.whole, "@g.us") && p.typ == "" {
-		p.whole = whatsApp(p.whole)
-	}
-	return p
-}
-
-func (p pattern) matches(typ, id string) bool {
-	return p.whole == "" || id != "" && (p.whole == id || p.typ == typ && p.id == id)
-}
-
-// covers reports whether p matches whatever q matches.
-func (p pattern) covers(q pattern) bool {
-	return p.whole == "" || p == q || p.typ == "" && p.whole == q.id
 }
 
 // matches reports whether the route is for the message.
@@ -57,8 +24,8 @@ func (r *compiledRoute) matches(f *facts, links *Links) bool {
 	switch {
 	case r.channel != "" && r.channel != f.channel,
 		r.account != "" && r.account != f.account,
-		!r.space.matches(f.spaceType, f.space),
-		!r.chat.matches(f.scopeType(), f.chat),
+		!r.space.matches("", f.spaceType, f.space),
+		!r.chat.matches(f.channel, f.scopeType(), f.chat),
 		r.topic != "" && r.topic != f.topic:
 		return false
 	case r.sender == "":
@@ -67,7 +34,10 @@ func (r *compiledRoute) matches(f *facts, links *Links) bool {
 		return false
 	}
 	want := linkedSender(links, f.channel, r.sender)
-	return want == f.linked || want == f.channel+":"+f.sender
+	if want == f.linked || want == f.channel+":"+f.sender {
+		return true
+	}
+	return f.channel == channelWhatsApp && r.whatsApp != "" && linkedSender(links, f.channel, r.whatsApp) == f.linked
 }
 
 // linkedSender gives the name behind a sender that a route names, or what it
@@ -83,9 +53,20 @@ func linkedSender(links *Links, channel, sender string) string {
 func (r *compiledRoute) covers(other *compiledRoute, links *Links) bool {
 	return (r.channel == "" || r.channel == other.channel) &&
 		(r.account == "" || r.account == other.account) &&
-		r.space.covers(other.space) && r.chat.covers(other.chat) &&
+		r.space.covers(other.space, "") && r.chat.covers(other.chat, other.channel) &&
 		(r.topic == "" || r.topic == other.topic) &&
-		(r.sender == "" || linkedSender(links, other.channel, r.sender) == linkedSender(links, other.channel, other.sender))
+		(r.sender == "" || r.senderOn(other.channel, links) == other.senderOn(other.channel, links))
+}
+
+// senderOn gives the sender of a route in the one form that it has on a channel.
+func (r *compiledRoute) senderOn(channel string, links *Links) string {
+	sender := r.sender
+	if channel == channelWhatsApp && r.whatsApp != "" {
+		sender = r.whatsApp
+	} else if channel != "" {
+		sender = strings.TrimPrefix(sender, channel+":")
+	}
+	return linkedSender(links, channel, sender)
 }
 
 // compileRoutes brings routes into normal form and says what is wrong with them.
@@ -98,6 +79,12 @@ func compileRoutes(list []Route, agent string, agents map[string]bool, links *Li
 		dims, wrong := compileDimensions(r.Dimensions, append(slices.Clone(at), "dimensions")...)
 		problems = append(problems, wrong...)
 		c := compileMatch(r.Match)
+		if c.channel != "" && links.elsewhere(c.channel, c.sender) {
+			problems = append(problems, Problem{
+				Path: append(slices.Clone(at), "match", "sender"), Warning: true,
+				Message: fmt.Sprintf("%s has no id on the channel %s, so the route matches nobody; add one to session.identity_links", quote(r.Match.Sender), c.channel),
+			})
+		}
 		c.agent, c.dimensions = agent, dims
 		if strings.TrimSpace(r.Agent) != "" {
 			c.agent = token(r.Agent, defaultAgent)
@@ -127,11 +114,9 @@ func compileMatch(m Match) compiledRoute {
 	if strings.TrimSpace(m.Account) != "" {
 		c.account = token(m.Account, defaultAccount)
 	}
-	c.space, c.chat = newPattern(m.Space, ""), newPattern(m.Chat, c.channel)
+	c.space, c.chat = newPattern(m.Space), newPattern(m.Chat)
 	c.topic, _ = strings.CutPrefix(text(m.Topic), "topic:")
-	if c.channel == channelWhatsApp && !strings.Contains(c.sender, ":") {
-		c.sender = whatsApp(c.sender)
-	}
+	c.whatsApp = whatsAppOf(c.sender)
 	return c
 }
 

@@ -54,7 +54,7 @@ func (s *scanner) unexpected(wrong string) error {
 		return parley.Errorf(parley.CodeInvalid, "the line ends before its JSON object does")
 	}
 	rest := s.data[s.pos:]
-	return parley.Errorf(parley.CodeInvalid, "the line is not JSON: %s at %s", wrong, quote(string(rest[:min(len(rest), 20)])))
+	return parley.Errorf(parley.CodeInvalid, "the line is not JSON: %s before %s", wrong, quote(string(rest[:min(len(rest), 20)])))
 }
 
 // object calls field for each member; its number is the name's place in names.
@@ -174,7 +174,7 @@ func (s *scanner) oddText() ([]byte, error) {
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, parley.Errorf(parley.CodeInvalid, "the line is not JSON: %s", quote(string(raw)))
+		return nil, parley.Errorf(parley.CodeInvalid, "the line is not JSON: %s cannot be read as a text", quote(string(raw)))
 	}
 	return []byte(text), nil
 }
@@ -232,6 +232,9 @@ func (s *scanner) value() ([]byte, error) {
 			depth++
 			s.pos++
 		case '}', ']':
+			if depth == 0 {
+				return nil, s.unexpected("a value is missing")
+			}
 			depth--
 			s.pos++
 		case ',', ':':
@@ -245,15 +248,25 @@ func (s *scanner) value() ([]byte, error) {
 		if depth > 0 {
 			continue
 		}
-		if raw := s.data[start:s.pos]; depth == 0 && json.Valid(raw) {
+		if raw := s.data[start:s.pos]; json.Valid(raw) {
 			return raw, nil
 		}
 		if s.pos == len(s.data) && s.data[start] == '"' {
 			return nil, s.unexpected("")
 		}
 		s.pos = start
-		return nil, s.unexpected("what no value looks like")
+		return nil, s.noValue()
 	}
+}
+
+// noValue is the error for what stands where a value should.
+func (s *scanner) noValue() error {
+	rest := s.data[s.pos:]
+	hint := "is no value; a text stands in quotes"
+	if rest[0] == '"' {
+		hint = "is no text, because of a character or an escape that no text may hold"
+	}
+	return parley.Errorf(parley.CodeInvalid, "the line is not JSON: %s %s", quote(string(rest[:min(len(rest), 20)])), hint)
 }
 
 // quoted passes over a text, escapes and all.

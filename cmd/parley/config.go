@@ -193,13 +193,20 @@ func (a *app) configInit(force bool) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return parley.Errorf(parley.CodeInvalid, "%s is a folder; name the file, such as %s", path, filepath.Join(path, config.FileName))
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return cannotWrite(err)
 	}
 	if err := writeTemplate(path, force); err != nil {
 		return err
 	}
-	return a.printText(path + "\nEvery key is in it, with its default. Check it with: parley config check\n")
+	check := "parley config check"
+	if a.config != "" {
+		check += " --config " + a.config
+	}
+	return a.printText(path + "\nEvery key is in it, with its default. Check it with: " + check + "\n")
 }
 
 // writeTemplate writes the template. A file that is there is refused, or with

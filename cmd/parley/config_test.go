@@ -48,7 +48,10 @@ func TestConfigInit(t *testing.T) {
 		t.Errorf("something is left over: %v, %v", left, err)
 	}
 	other := filepath.Join(home, "other.yaml")
-	run("config", "init", "--config", other).says(t, 0, other)
+	run("config", "init", "--config", other).says(t, 0, other, "parley config check --config "+other+"\n")
+	for _, force := range []string{"--force=false", "--force"} {
+		run("config", "init", force, "--config", dir).complains(t, 1, dir+" is a folder", filepath.Join(dir, "parley.yaml"), "(invalid)")
+	}
 	run("config", "check", "--config", other).says(t, 0, other)
 	run("config", "init", "--config", filepath.Join(path, "below")).complains(t, 1, "cannot write", "(unavailable)")
 	run("config", "int").complains(t, 2, "did you mean 'parley config init'?")

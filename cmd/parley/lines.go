@@ -12,8 +12,9 @@ import (
 )
 
 // answerFunc appends the answer to a line, and says whether the line was one
-// that has an answer. Lines count from 1.
-type answerFunc func(dst, line []byte, number int64) (_ []byte, ok bool)
+// that has an answer. Lines count from 1. A line that could not be kept comes as
+// the error that says so.
+type answerFunc func(dst, line []byte, number int64, err error) (_ []byte, ok bool)
 
 // lineCount is how many lines were answered, and how many of them with an error.
 type lineCount struct{ lines, wrong int64 }
@@ -88,18 +89,25 @@ func answerLines(ctx context.Context, in io.Reader, out io.Writer, answering fun
 	return count, err
 }
 
+// byteOrderMark is what some editors put before the first line.
+var byteOrderMark = []byte("\ufeff")
+
 // run answers the lines of a batch.
 func (b *batch) run(answer answerFunc) {
 	defer close(b.done)
 	if b.tooLong {
-		b.out, b.wrong = route.AppendError(nil, route.TooLong()), 1
+		b.out, _ = answer(nil, nil, b.number, route.TooLong())
+		b.wrong = 1
 		return
+	}
+	if b.number == 1 {
+		b.lines = bytes.TrimPrefix(b.lines, byteOrderMark)
 	}
 	b.out = make([]byte, 0, 4*len(b.lines))
 	number := b.number
 	for line := range bytes.Lines(b.lines) {
 		var ok bool
-		if b.out, ok = answer(b.out, bytes.TrimSuffix(line, []byte("\n")), number); !ok {
+		if b.out, ok = answer(b.out, bytes.TrimSuffix(line, []byte("\n")), number, nil); !ok {
 			b.wrong++
 		}
 		number++

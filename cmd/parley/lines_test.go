@@ -37,7 +37,9 @@ func TestSplitter_KeepsNoLineThatIsTooLong(t *testing.T) {
 
 // echo answers each line with itself.
 func echo() answerFunc {
-	return func(dst, line []byte, _ int64) ([]byte, bool) { return append(append(dst, line...), '\n'), true }
+	return func(dst, line []byte, _ int64, _ error) ([]byte, bool) {
+		return append(append(dst, line...), '\n'), true
+	}
 }
 
 // failing is an output that is full after a number of writes.

@@ -73,7 +73,12 @@ func (a *app) resolve(ctx context.Context, explain bool) error {
 func answerJSON(rt *route.Router) func() answerFunc {
 	return func() answerFunc {
 		lines := route.NewLines(rt)
-		return func(dst, line []byte, _ int64) ([]byte, bool) { return lines.Append(dst, line) }
+		return func(dst, line []byte, _ int64, err error) ([]byte, bool) {
+			if err != nil {
+				return route.AppendError(dst, err), false
+			}
+			return lines.Append(dst, line)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -137,6 +138,37 @@ func TestResolve_LongLines(t *testing.T) {
 	}
 	if kinds.String() != "gLgfLLgL" || got.status != 1 {
 		t.Errorf("answers are %s, status %d", kinds.String(), got.status)
+	}
+}
+
+func TestResolve_LongLinesExplained(t *testing.T) {
+	t.Parallel()
+	fits := `{"context":{"channel":"x","chat_type":"` + strings.Repeat("é", 1000) + `","chat_id":"` + strings.Repeat("é", 1000) + `"}}` + "\n"
+	long := `{"context":{"channel":"x","chat_id":"` + strings.Repeat("y", 3<<20) + `"}}` + "\n"
+	got := parleyFeed(t, long+fits+long, "resolve", "--explain")
+	const tooLong = "  the line is too long; at most 1048576 bytes are allowed (too_large)\n"
+	if !strings.HasPrefix(got.out, "1"+tooLong+"2  a message from x, ééé") || !strings.HasSuffix(got.out, "\n3"+tooLong) || got.status != 1 {
+		t.Errorf("status %d, answers %.2000s", got.status, got.out)
+	}
+	for line := range strings.Lines(got.out) {
+		if len(line) > 600 || !utf8.ValidString(line) {
+			t.Errorf("a line of %d bytes: %s", len(line), line)
+		}
+	}
+	if !strings.Contains(got.out, "é…\n") {
+		t.Errorf("what is cut is not marked: %s", got.out)
+	}
+}
+
+func TestResolve_ByteOrderMark(t *testing.T) {
+	t.Parallel()
+	const line = `{"context":{"channel":"x","chat_id":"1"}}` + "\n"
+	if got, want := parleyFeed(t, "\ufeff"+line+line, "resolve"), parleyFeed(t, line+line, "resolve"); got != want || got.status != 0 {
+		t.Errorf("with a byte order mark it is %+v, without %+v", got, want)
+	}
+	got := parleyFeed(t, line+"\n"+line, "resolve", "--explain")
+	if !strings.Contains(got.out, "\n2  the line is empty; it must be a JSON object with a context (invalid)\n3  ") || got.status != 1 {
+		t.Errorf("an empty line gives %+v", got)
 	}
 }
 

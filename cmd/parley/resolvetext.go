@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/route"
@@ -15,8 +16,11 @@ import (
 func answerText(rt *route.Router) func() answerFunc {
 	return func() answerFunc {
 		lines := route.NewLines(rt)
-		return func(dst, line []byte, number int64) ([]byte, bool) {
-			req, err := lines.Decode(line)
+		return func(dst, line []byte, number int64, err error) ([]byte, bool) {
+			var req route.Request
+			if err == nil {
+				req, err = lines.Decode(line)
+			}
 			var res route.Resolution
 			if err == nil {
 				res, err = rt.Resolve(req)
@@ -41,7 +45,7 @@ func resolutionText(number int64, in *parley.Inbound, r *route.Resolution) strin
 	fmt.Fprintf(&b, "%d  %s: agent %s, %s\n", number, inboundText(in), r.Agent, who)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "%s%-7s%s\n", margin, name, visible(value))
+			fmt.Fprintf(&b, "%s%-7s%s\n", margin, name, visible(short(value, longestRow)))
 		}
 	}
 	row("key", string(r.Key))
@@ -55,7 +59,7 @@ func resolutionText(number int64, in *parley.Inbound, r *route.Resolution) strin
 		if !slices.Contains(r.Claims, alias) {
 			note = "  (not claimed)"
 		}
-		row(name, string(alias)+note)
+		row(name, short(string(alias), longestRow-len(note))+note)
 	}
 	for i, line := range r.Why {
 		name := "why"
@@ -80,7 +84,7 @@ func inboundText(in *parley.Inbound) string {
 		{"known as ", in.Sender.AltID},
 	} {
 		if value := strings.TrimSpace(p.value); value != "" {
-			parts = append(parts, visible(p.before+value))
+			parts = append(parts, visible(short(p.before, longestValue)+short(value, longestValue)))
 		}
 	}
 	if len(parts) == 1 {
@@ -94,6 +98,25 @@ func chatWord(typ string) string {
 		return "chat "
 	}
 	return typ + " "
+}
+
+// How much is shown to people of a value of a message, and of what follows from
+// it. What programs read is never cut.
+const (
+	longestValue = 64
+	longestRow   = 512
+)
+
+// short cuts a text that is longer than most bytes.
+func short(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	most -= len("…")
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
 }
 
 // visible writes a text so that it stays on its line and commands no terminal.
