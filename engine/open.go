@@ -64,7 +64,8 @@ const maxAttempts = 20
 // that an alias leads to becomes it, if it is the same conversation; else one is
 // made. Both are one commit: however many ask at once, all get the same session.
 //
-// What cannot be opened is [parley.CodeInvalid]. Whether the caller may see the
+// What cannot be opened is [parley.CodeInvalid]; a name that was given, leads
+// nowhere and is not free to be made is [parley.CodeNotFound]. Whether the caller may see the
 // session is not decided here: a key is not a permission.
 func (k *Keys) Open(ctx context.Context, o Opening) (Opened, error) {
 	if err := o.To.Refusal(); err != nil {
@@ -98,6 +99,10 @@ func (k *Keys) attempt(ctx context.Context, o Opening) (Opened, error) {
 	}
 	if entry.Key != "" {
 		o.To.Key = entry.Key // the name was an alias
+	} else if !o.To.Creatable {
+		// It is the name that routing would give to somebody's messages: who
+		// only knows it must not be in their conversation before they are.
+		return Opened{}, parley.Errorf(parley.CodeNotFound, "there is no conversation %q", o.To.Key)
 	}
 	opened, err := k.promote(ctx, o)
 	if err != nil || opened.Session.ID != "" {

@@ -389,3 +389,38 @@ func TestNameOfAKeyInAliasForm(t *testing.T) {
 		t.Errorf("got %+v", opened)
 	}
 }
+
+// TestNobodyIsInAnothersConversationFirst names, by hand, what routing would call
+// the conversation of somebody who has not written yet.
+func TestNobodyIsInAnothersConversationFirst(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	to := h.resolve(route.Config{}, direct("7"))
+	for _, name := range append([]parley.Alias{parley.Alias(to.Key), "unified:seven"}, to.Aliases...) {
+		req := direct("66")
+		req.Key = string(name)
+		if opened, err := h.keys.Open(t.Context(), opening(h.resolve(route.Config{}, req), "telegram:66")); !errors.Is(err, parley.ErrNotFound) {
+			t.Errorf("%s: %+v, %v", name, opened, err)
+		}
+	}
+	if opened := h.open(to, "telegram:7"); !opened.Created {
+		t.Errorf("whose it is got %+v", opened)
+	}
+}
+
+func TestMainHasOneConversation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	key, alias := route.Main("main")
+	var first parley.SessionID
+	for _, name := range []string{string(alias), string(key), string(alias)} {
+		req := route.Request{Inbound: parley.Inbound{Channel: "system"}, Key: name}
+		opened := h.open(h.resolve(route.Config{}, req), "system:main")
+		if first == "" {
+			first = opened.Session.ID
+		}
+		if opened.Session.ID != first || opened.Session.Key != key {
+			t.Errorf("%s leads to %s with the key %s, want %s", name, opened.Session.ID, opened.Session.Key, first)
+		}
+	}
+}
