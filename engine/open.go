@@ -20,8 +20,8 @@ type Keys struct {
 // NewKeys makes a Keys over a store.
 func NewKeys(store parley.Store, clock parley.Clock) *Keys { return &Keys{store: store, clock: clock} }
 
-// Opening asks for the current session of a key.
-type Opening struct {
+// OpenRequest asks for the current session of a key.
+type OpenRequest struct {
 	// To is where the message goes. Required.
 	To route.Resolution
 	// By is who asks. A session that is made has it as a participant.
@@ -67,7 +67,7 @@ const maxAttempts = 20
 // What cannot be opened is [parley.CodeInvalid]; a name that was given, leads
 // nowhere and is not free to be made is [parley.CodeNotFound]. Whether the caller may see the
 // session is not decided here: a key is not a permission.
-func (k *Keys) Open(ctx context.Context, o Opening) (Opened, error) {
+func (k *Keys) Open(ctx context.Context, o OpenRequest) (Opened, error) {
 	if err := o.To.Refusal(); err != nil {
 		return Opened{}, err
 	}
@@ -89,7 +89,7 @@ func changedMeanwhile(err error) bool {
 // errMoved says that what was found is gone by now.
 var errMoved = errors.New("the key's session is gone")
 
-func (k *Keys) attempt(ctx context.Context, o Opening) (Opened, error) {
+func (k *Keys) attempt(ctx context.Context, o OpenRequest) (Opened, error) {
 	entry, err := k.lookup(ctx, string(o.To.Key))
 	if err != nil {
 		return Opened{}, err
@@ -132,7 +132,7 @@ func (k *Keys) session(ctx context.Context, id parley.SessionID, opened Opened) 
 
 // promote makes an older session the current one of the key, if an alias leads
 // to one that is the same conversation.
-func (k *Keys) promote(ctx context.Context, o Opening) (Opened, error) {
+func (k *Keys) promote(ctx context.Context, o OpenRequest) (Opened, error) {
 	var opened Opened
 	for _, alias := range o.To.Aliases {
 		entry, err := k.lookup(ctx, string(alias))
@@ -168,7 +168,7 @@ func (k *Keys) promote(ctx context.Context, o Opening) (Opened, error) {
 // to it, it has the key, and the names that belong to the key lead there too. So
 // nobody else, such as another account in the same chat, finds it as an older
 // session again. The name it had before still leads to it.
-func (k *Keys) repoint(ctx context.Context, o Opening, alias parley.Alias, entry parley.KeyEntry) (parley.Result, error) {
+func (k *Keys) repoint(ctx context.Context, o OpenRequest, alias parley.Alias, entry parley.KeyEntry) (parley.Result, error) {
 	b := parley.Batch{
 		At: k.clock.Now(),
 		Expect: []parley.Expectation{
@@ -191,7 +191,7 @@ func (k *Keys) repoint(ctx context.Context, o Opening, alias parley.Alias, entry
 }
 
 // claims are the names that the key asks for.
-func claims(o Opening) []parley.AliasChange {
+func claims(o OpenRequest) []parley.AliasChange {
 	list := make([]parley.AliasChange, len(o.To.Claims))
 	for i, alias := range o.To.Claims {
 		list[i] = parley.AliasChange{Alias: alias, Key: o.To.Key}
@@ -200,7 +200,7 @@ func claims(o Opening) []parley.AliasChange {
 }
 
 // create makes a session and points the key at it.
-func (k *Keys) create(ctx context.Context, o Opening, declined []Declined) (Opened, error) {
+func (k *Keys) create(ctx context.Context, o OpenRequest, declined []Declined) (Opened, error) {
 	now := k.clock.Now()
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // it never fails

@@ -63,8 +63,8 @@ func (h house) resolve(cfg route.Config, req route.Request) route.Resolution {
 	return to
 }
 
-func opening(to route.Resolution, by parley.IdentityID) engine.Opening {
-	return engine.Opening{
+func opening(to route.Resolution, by parley.IdentityID) engine.OpenRequest {
+	return engine.OpenRequest{
 		To: to, By: parley.Principal{Identity: by, Role: parley.RoleUser, Via: "channel"},
 		Session: parley.NewSession{Agent: parley.AgentSnapshot{Name: to.Agent}, Source: parley.Source{Kind: "channel"}, Type: parley.SessionDirect},
 	}
