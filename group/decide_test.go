@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/group"
+	"github.com/parley-run/parley/internal/vectors"
 )
 
 func TestRoutingVectors(t *testing.T) {
@@ -24,7 +25,7 @@ func TestRoutingVectors(t *testing.T) {
 			Mode      group.Mode `json:"mode"`
 		} `json:"expected"`
 	}
-	for _, v := range load[vector](t, "routing.json") {
+	for _, v := range vectors.Load[vector](t, "routing.json") {
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
 			a := group.Arrival{Session: v.Session, Role: v.Role, Mentioned: v.Mentioned}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-run/parley/group"
+	"github.com/parley-run/parley/internal/soak"
+	"github.com/parley-run/parley/internal/vectors"
 )
 
 type silenceVector struct {
@@ -21,7 +23,7 @@ type silenceVector struct {
 
 func TestSilenceVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range load[silenceVector](t, "silence_markers.json") {
+	for _, v := range vectors.Load[silenceVector](t, "silence_markers.json") {
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
 			want := ""
@@ -214,9 +216,9 @@ func TestFilterRandom(t *testing.T) {
 		"<NO_REPLY>", "<EMPTY_RESPONSE>", "<NO_", "REPLY>", "<EMPTY", "_RESPONSE>", "<", ">", " ", "\n", "\u00a0", "\u3000", "\u200b",
 		"a", "好", "👍", "\"", "```", "…", "\xff", "\xe3\x80", "\xc2", "\x80", "<NO_REPLY", "NO_REPLY>",
 	}
-	r := rand.New(rand.NewPCG(baseSeed(t), 0))
+	r := rand.New(rand.NewPCG(soak.Seed(t), 0))
 	silences := 0
-	for range tenth(20_000) {
+	for range soak.Count(2_000, 20_000) {
 		var b strings.Builder
 		for range r.IntN(12) {
 			b.WriteString(words[r.IntN(len(words))])
@@ -240,7 +242,7 @@ func TestFilterRandom(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	for _, v := range load[silenceVector](f, "silence_markers.json") {
+	for _, v := range vectors.Load[silenceVector](f, "silence_markers.json") {
 		f.Add(v.Input, []byte{1, 3, 2})
 	}
 	f.Add(strings.Repeat("<NO_", 20)+strings.Repeat("REPLY>", 20), []byte{7})

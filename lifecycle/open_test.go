@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/vectors"
 	"github.com/parley-run/parley/lifecycle"
 )
 
@@ -24,7 +25,7 @@ func TestResetVectors(t *testing.T) {
 		Active   bool    `json:"active_process"`
 		Expected *string `json:"expected"`
 	}
-	for _, v := range load[vector](t, "reset_policy.json") {
+	for _, v := range vectors.Load[vector](t, "reset_policy.json") {
 		for _, name := range []string{"UTC", "Asia/Kathmandu", "Pacific/Kiritimati", "Pacific/Pago_Pago"} {
 			t.Run(v.ID+"/"+name, func(t *testing.T) {
 				t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/lifecycle"
 )
 
@@ -60,8 +61,8 @@ func (d draw) instant(z *time.Location) time.Time {
 // would see it who looks at it all the time.
 func TestBoundaryIsTheLastOne(t *testing.T) {
 	t.Parallel()
-	d := newDraw(t, baseSeed(t))
-	for range tenth(20_000) {
+	d := newDraw(t, soak.Seed(t))
+	for range soak.Count(2_000, 20_000) {
 		p := d.policy()
 		now := d.instant(p.Zone)
 		hour := lifecycle.DefaultAtHour
@@ -127,9 +128,9 @@ func offset(at time.Time, z *time.Location) time.Duration {
 // without a boundary in between, and once a reset is due it stays due.
 func TestOpenTurnsOnce(t *testing.T) {
 	t.Parallel()
-	d := newDraw(t, baseSeed(t))
+	d := newDraw(t, soak.Seed(t))
 	resets, daily := 0, 0
-	for range tenth(100_000) {
+	for range soak.Count(10_000, 100_000) {
 		p := d.policy()
 		last := d.instant(p.Zone)
 		s := session(last)
@@ -173,7 +174,7 @@ func TestOpenTurnsOnce(t *testing.T) {
 // session.
 func TestBlockedNeverResets(t *testing.T) {
 	t.Parallel()
-	d := newDraw(t, baseSeed(t))
+	d := newDraw(t, soak.Seed(t))
 	blockers := []func(*parley.Session, *lifecycle.Work){
 		func(s *parley.Session, _ *lifecycle.Work) { s.Status = parley.StatusRunning },
 		func(s *parley.Session, _ *lifecycle.Work) { s.Status = parley.StatusAwaitingApproval },
@@ -182,7 +183,7 @@ func TestBlockedNeverResets(t *testing.T) {
 		func(_ *parley.Session, w *lifecycle.Work) { w.OpenApproval = true },
 		func(_ *parley.Session, w *lifecycle.Work) { w.Automation = true },
 	}
-	for range tenth(20_000) {
+	for range soak.Count(2_000, 20_000) {
 		p := d.policy()
 		s := session(d.instant(p.Zone))
 		now := s.UpdatedAt.Add(time.Duration(d.Int64N(int64(2000 * time.Hour))))

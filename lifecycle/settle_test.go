@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/vectors"
 	"github.com/parley-run/parley/lifecycle"
 )
 
@@ -19,7 +20,7 @@ func TestFreshVectors(t *testing.T) {
 		Window int64           `json:"window"`
 		Fresh  bool            `json:"expected_fresh"`
 	}
-	for _, v := range load[vector](t, "resume_freshness.json") {
+	for _, v := range vectors.Load[vector](t, "resume_freshness.json") {
 		t.Run(string(v.Marked), func(t *testing.T) {
 			t.Parallel()
 			var marked time.Time // no mark, also for what is no time

@@ -3,15 +3,13 @@ package route_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/route"
 )
 
@@ -228,18 +226,9 @@ func mutate(r *rand.Rand, a asking) asking {
 
 func TestKeys_AreSharedByOneConversationAlone(t *testing.T) {
 	t.Parallel()
-	seed, err := strconv.ParseUint(os.Getenv("PARLEY_SEED"), 10, 64)
-	if err != nil {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("PARLEY_SEED=%d", seed)
-	rounds := 5_000
-	if os.Getenv("PARLEY_SOAK") == "1" {
-		rounds *= 10
-	}
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(soak.Seed(t), 0))
 	rt := newRouter(t, route.Config{})
-	same := 0
+	same, rounds := 0, soak.Count(5_000, 50_000)
 	for range rounds {
 		a := randomAsking(r)
 		b := mutate(r, a)

@@ -10,28 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/vectors"
 	"github.com/parley-run/parley/route"
 )
-
-// vectors reads the cases of a file in testdata.
-func vectors[T any](t *testing.T, name string) []T {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Count int `json:"count"`
-		Cases []T `json:"cases"`
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Cases) == 0 || len(file.Cases) != file.Count {
-		t.Fatalf("%s has %d cases and says %d", name, len(file.Cases), file.Count)
-	}
-	return file.Cases
-}
 
 // newRouter makes a router that must be possible.
 func newRouter(t testing.TB, cfg route.Config) *route.Router {
@@ -87,7 +68,7 @@ func (c *scopeCase) inbound(t *testing.T) parley.Inbound {
 
 func TestVectors_ScopeKeys(t *testing.T) {
 	t.Parallel()
-	for _, c := range vectors[scopeCase](t, "scope_keys.json") {
+	for _, c := range vectors.Load[scopeCase](t, "scope_keys.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			rt := newRouter(t, route.Config{IdentityLinks: c.Links})
@@ -122,7 +103,7 @@ func TestVectors_TextKeys(t *testing.T) {
 		} `json:"config"`
 		Expected string `json:"expected"`
 	}
-	for _, c := range vectors[sourceCase](t, "text_keys.json") {
+	for _, c := range vectors.Load[sourceCase](t, "text_keys.json") {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			rt := newRouter(t, route.Config{GroupSessionsPerUser: c.Config.Group, ThreadSessionsPerUser: c.Config.Thread})
@@ -151,7 +132,7 @@ func TestVectors_WhatsApp(t *testing.T) {
 		Expected string  `json:"expected"`
 	}
 	rt := newRouter(t, route.Config{})
-	for _, c := range vectors[idCase](t, "whatsapp.json") {
+	for _, c := range vectors.Load[idCase](t, "whatsapp.json") {
 		if c.Fn != "normalize" {
 			t.Fatalf("%s is another function", c.Fn)
 		}
@@ -180,7 +161,7 @@ func TestVectors_SharedMultiUser(t *testing.T) {
 		Shared   bool    `json:"shared"`
 	}
 	rt := newRouter(t, route.Config{})
-	for _, c := range vectors[sharedCase](t, "shared_multi_user.json") {
+	for _, c := range vectors.Load[sharedCase](t, "shared_multi_user.json") {
 		in := parley.Inbound{Channel: "telegram", ChatType: c.ChatType, ChatID: "-1", Sender: parley.Sender{ID: "7"}}
 		if c.Thread != nil {
 			in.TopicID = *c.Thread

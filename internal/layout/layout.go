@@ -89,6 +89,7 @@ var Table = []Layer{
 
 	{Path: "internal/faultvfs", Holds: "a file system for tests of stores: power cuts, failing calls"},
 	{Path: "internal/layout", Holds: "this table, and the test that holds it"},
+	{Path: "internal/vectors", Holds: "reads cases that tests have as data"},
 	{Path: "internal/soak", Holds: "how much a random test does, and from which seed"},
 }
 
