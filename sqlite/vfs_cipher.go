@@ -41,7 +41,7 @@ func registerCipherVFS(base string, key []byte) (name string, unregister func(),
 	if c.database, err = databaseKey(key); err != nil {
 		return "", nil, err
 	}
-	if c.log, err = deriveKey(key, "parley write-ahead log"); err != nil {
+	if c.log, err = logKey(key); err != nil {
 		return "", nil, err
 	}
 	name = base + "cipher-" + strconv.FormatInt(cipherNumber.Add(1), 10)
@@ -50,6 +50,8 @@ func registerCipherVFS(base string, key []byte) (name string, unregister func(),
 }
 
 func databaseKey(key []byte) ([]byte, error) { return deriveKey(key, "parley database") }
+
+func logKey(key []byte) ([]byte, error) { return deriveKey(key, "parley write-ahead log") }
 
 // deriveKey makes a key for one purpose out of another.
 func deriveKey(key []byte, purpose string) ([]byte, error) {
@@ -120,6 +122,7 @@ const tweakBytes = 8
 // The write-ahead log as SQLite lays it out: a header, then for each page a
 // header and the page.
 const (
+	logMagic         = 0x377f0682
 	logHeaderBytes   = 32
 	frameHeaderBytes = 24
 	frameBytes       = frameHeaderBytes + pageBytes
