@@ -28,8 +28,9 @@ type allTopic struct {
 	// whether their session is seen.
 	waiting []offered
 	// seen are the sessions of running replies that v sees, asked after the
-	// last wake-up of each; woken are those that were woken during a read.
-	seen, woken map[parley.SessionID]struct{}
+	// last wake-up of each; woken are those that were woken during a read, and
+	// gone those of them to which nothing was appended.
+	seen, woken, gone map[parley.SessionID]struct{}
 	// closing has the seq of the last event of a session that may end a reply;
 	// older has what was in it before it was full.
 	closing, older map[parley.SessionID]uint64
@@ -76,6 +77,7 @@ func newAllTopic(f *Feed, v parley.Visibility, key string) *allTopic {
 		window: window[item]{maxItems: f.cfg.Events, maxBytes: f.cfg.Bytes},
 		seen:   map[parley.SessionID]struct{}{},
 		woken:  map[parley.SessionID]struct{}{},
+		gone:   map[parley.SessionID]struct{}{},
 	}
 }
 
@@ -85,15 +87,29 @@ func (a *allTopic) over() bool {
 	return a.err != nil
 }
 
-// wake says that a session has changed: whether it is seen must be asked anew.
-func (a *allTopic) wake(id parley.SessionID) {
+// wake says that a session has changed: whether it is seen must be asked anew. It
+// may be gone, if nothing was appended to it: then what the window has of it must
+// not be shown to anybody any more.
+func (a *allTopic) wake(id parley.SessionID, gone bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.seen, id)
 	if a.reading {
 		a.woken[id] = struct{}{}
+		if gone {
+			a.gone[id] = struct{}{}
+		}
+	}
+	if gone && slices.ContainsFunc(a.window.items, func(it item) bool { return it.event != nil && it.event.Session == id }) {
+		a.readAnew()
 	}
 	a.startPump()
+}
+
+// readAnew has all readers read from the store what they have not taken yet.
+func (a *allTopic) readAnew() {
+	a.window.drop()
+	a.floor = a.last
 }
 
 // startPump sees to it that the log is read, once it is known from where.
@@ -176,6 +192,7 @@ func (a *allTopic) begin() bool {
 	}
 	a.dirty, a.reading = false, true
 	clear(a.woken)
+	clear(a.gone)
 	a.window.begin()
 	return true
 }
@@ -211,7 +228,8 @@ func (a *allTopic) apply(events []parley.Event, next uint64) {
 	redacted := false
 	for i := range events {
 		e := &events[i]
-		redacted = redacted || e.Type == parley.EventRedacted
+		_, gone := a.gone[e.Session]
+		redacted = redacted || gone || e.Type == parley.EventRedacted
 		if e.Type == parley.EventMessage || slices.Contains(closers, e.Type) {
 			a.noteClosing(e)
 		}
@@ -223,8 +241,7 @@ func (a *allTopic) apply(events []parley.Event, next uint64) {
 		a.forget()
 	case redacted:
 		// What was read before may have a body that is gone.
-		a.window.drop()
-		a.floor = a.last
+		a.readAnew()
 	}
 	if len(events) > 0 {
 		a.newRound()

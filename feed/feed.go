@@ -111,7 +111,7 @@ func (f *Feed) Subscribe(ctx context.Context, v parley.Visibility, id parley.Ses
 }
 
 // Wake implements [parley.Wake]. It does not wait for anything.
-func (f *Feed) Wake(id parley.SessionID, _ uint64) {
+func (f *Feed) Wake(id parley.SessionID, pos uint64) {
 	f.mu.Lock()
 	t := f.sessions[id]
 	f.mu.Unlock()
@@ -121,7 +121,7 @@ func (f *Feed) Wake(id parley.SessionID, _ uint64) {
 	// The session comes first: while it is unread none of its deltas get to
 	// the views of all sessions.
 	for _, a := range *f.alls.Load() {
-		a.wake(id)
+		a.wake(id, pos == 0)
 	}
 }
 
