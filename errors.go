@@ -3,6 +3,7 @@ package parley
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code says what kind of failure an [Error] is. The codes are the ones clients
@@ -33,6 +34,8 @@ type Error struct {
 	Op      string
 	Message string
 	Err     error
+	// RetryAfter is when trying again makes sense, if that is known.
+	RetryAfter time.Duration
 }
 
 // Error gives the operation, the message and the cause.

@@ -124,7 +124,9 @@ type Counters struct {
 	LastPromptTokens int64 `json:"last_prompt_tokens"`
 }
 
-// Usage is what model calls consumed. Money is in millionths of a US dollar.
+// Usage is what model calls consumed. Tokens of a request are counted once: those
+// that a provider's cache had or took are not among InputTokens. Money is in
+// millionths of a US dollar.
 type Usage struct {
 	InputTokens      int64 `json:"input_tokens"`
 	OutputTokens     int64 `json:"output_tokens"`
@@ -143,6 +145,9 @@ func (u Usage) Plus(v Usage) Usage {
 		CostMicroUSD:     u.CostMicroUSD + v.CostMicroUSD,
 	}
 }
+
+// PromptTokens gives the tokens of the requests.
+func (u Usage) PromptTokens() int64 { return u.InputTokens + u.CacheReadTokens + u.CacheWriteTokens }
 
 func (u Usage) validate() error {
 	const most = 1 << 53 // exact in JSON numbers everywhere

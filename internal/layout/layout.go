@@ -59,10 +59,10 @@ var Table = []Layer{
 	{Path: "keep", Holds: "looking after a data folder: doctor, encryption switch, backup, restore", Imports: []string{Root, "internal/disk", "blob"}},
 	{Path: "secret", Holds: "references to secrets; keys of encrypted stores; scrubbing", Imports: []string{Root, "internal/disk"}},
 
-	{Path: "turn", Holds: "the default runner: model, tools, fallback, limits", Imports: []string{Root}, Core: true, Planned: true},
-	{Path: "model/*", Holds: "one leaf per model provider", Imports: []string{Root}, Planned: true},
-	{Path: "tool", Holds: "the tool registry, its policy and guards", Imports: []string{Root, "secret"}, Planned: true},
-	{Path: "tool/*", Holds: "one leaf per kind of tool", Imports: []string{Root, "secret", "tool"}, Planned: true},
+	{Path: "turn", Holds: "the default runner: model, tools, fallback, limits", Imports: []string{Root}, Core: true, Modules: []string{"github.com/tiktoken-go/tokenizer", "github.com/dlclark/regexp2/*"}},
+	{Path: "model/*", Holds: "one leaf per model provider", Imports: []string{Root}},
+	{Path: "tool", Holds: "the tool registry, its policy and guards", Imports: []string{Root, "secret"}},
+	{Path: "tool/*", Holds: "one leaf per kind of tool", Imports: []string{Root, "secret", "tool"}},
 	{Path: "prompt", Holds: "system prompt, session context, named templates", Imports: []string{Root}, Planned: true},
 	{Path: "memory", Holds: "checkpoints, compaction, what is remembered", Imports: []string{Root}, Planned: true},
 	{Path: "access", Holds: "users, identities, roles, tokens: who may do what", Imports: []string{Root}, Planned: true},
@@ -90,6 +90,7 @@ var Table = []Layer{
 	{Path: "internal/faultvfs", Holds: "a file system for tests of stores: power cuts, failing calls"},
 	{Path: "internal/layout", Holds: "this table, and the test that holds it"},
 	{Path: "internal/vectors", Holds: "reads cases that tests have as data"},
+	{Path: "internal/modelserver", Holds: "providers of models on loopback, for tests"},
 	{Path: "internal/soak", Holds: "how much a random test does, and from which seed"},
 }
 

@@ -1,0 +1,126 @@
+package parley
+
+import "slices"
+
+// Window is what a turn shows to the model, in turn order: the messages of a
+// turn stand together, and what was only logged while it ran comes after it.
+type Window struct {
+	Past []Message // before the turn
+	Turn []Message // of the turn: what people said, and what it has done so far
+}
+
+// NoResult is what the model reads in place of the result of a call that never
+// came, because its turn ended before.
+const NoResult = "There is no result: the turn ended before this call was done."
+
+// WindowOf puts together the window of a turn from its session's events, in the
+// order of their seq. The windows of consecutive turns begin alike: the one of a
+// later turn begins with the Past of an earlier one, unless something was rewound
+// or redacted since.
+//
+// Past has no tool result without its call, and no call without a result: what is
+// missing is replaced by [NoResult]. Turn may end with calls that have none yet.
+func WindowOf(events []Event, turn TurnID) (Window, error) {
+	var blocks []*block
+	byTurn := map[TurnID]*block{}
+	for _, e := range events {
+		switch e.Type {
+		case EventMessage, EventRewound:
+		default:
+			continue
+		}
+		body, err := e.Decode()
+		if err != nil {
+			return Window{}, err
+		}
+		switch b := body.(type) {
+		case *Rewound:
+			for _, bl := range blocks {
+				bl.cut(b.ToSeq)
+			}
+		case *Message:
+			bl := byTurn[e.Turn]
+			if bl == nil || e.Turn == "" {
+				bl = &block{turn: e.Turn}
+				blocks = append(blocks, bl)
+				byTurn[e.Turn] = bl
+			}
+			bl.messages = append(bl.messages, *b)
+			bl.seqs = append(bl.seqs, e.Seq)
+		}
+	}
+	var w Window
+	for _, bl := range blocks {
+		if bl.turn == turn && turn != "" {
+			w.Turn = whole(bl.messages, false)
+			break
+		}
+		w.Past = append(w.Past, whole(bl.messages, true)...)
+	}
+	return w, nil
+}
+
+// block is the messages of one turn, or one message outside of all turns.
+type block struct {
+	turn     TurnID
+	messages []Message
+	seqs     []uint64
+}
+
+// cut takes away what came after seq.
+func (b *block) cut(seq uint64) {
+	i, found := slices.BinarySearch(b.seqs, seq)
+	if found {
+		i++
+	}
+	b.seqs, b.messages = b.seqs[:i], b.messages[:i]
+}
+
+// whole gives messages without results that have no call. If the turn is over,
+// calls that have no result get one.
+func whole(messages []Message, over bool) []Message {
+	var out []Message
+	var open []CallID // calls of the last assistant message without a result
+	settle := func() {
+		if !over {
+			return
+		}
+		for _, id := range open {
+			out = append(out, Message{
+				ID: string(id) + ".none", Role: MessageTool,
+				Parts: []Part{{Kind: PartToolResult, Result: &ToolResult{CallID: id, Text: NoResult, IsError: true}}},
+			})
+		}
+		open = nil
+	}
+	for _, m := range messages {
+		if m.Role == MessageTool {
+			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool {
+				if p.Result == nil {
+					return false
+				}
+				i := slices.Index(open, p.Result.CallID)
+				if i >= 0 {
+					open = slices.Delete(open, i, i+1)
+				}
+				return i < 0
+			})
+			if len(m.Parts) > 0 {
+				out = append(out, m)
+			}
+			continue
+		}
+		settle()
+		out = append(out, m)
+		if m.Role == MessageAssistant {
+			open = nil
+			for _, p := range m.Parts {
+				if p.Call != nil {
+					open = append(open, p.Call.ID)
+				}
+			}
+		}
+	}
+	settle()
+	return out
+}
