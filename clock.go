@@ -10,3 +10,14 @@ type Clock interface {
 	// prevents that and reports whether it did.
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
+
+// SystemClock is the machine's clock.
+type SystemClock struct{}
+
+// Now gives the present instant.
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// AfterFunc calls f once d has passed.
+func (SystemClock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+	return time.AfterFunc(d, f).Stop
+}

@@ -78,6 +78,22 @@ type ToolResult struct {
 	Unknown bool   `json:"unknown,omitempty"`
 }
 
+// ResultMessage is the message that shows a tool's result to the model.
+func ResultMessage(r ToolResult) Message {
+	return Message{ID: string(r.CallID) + ".result", Role: MessageTool, Parts: []Part{{Kind: PartToolResult, Result: &r}}}
+}
+
+// Calls gives the calls of a message.
+func (m *Message) Calls() []ToolCall {
+	var calls []ToolCall
+	for _, p := range m.Parts {
+		if p.Call != nil {
+			calls = append(calls, *p.Call)
+		}
+	}
+	return calls
+}
+
 // TextPart makes a text part.
 func TextPart(text string) Part { return Part{Kind: PartText, Text: text} }
 

@@ -12,13 +12,22 @@ import (
 // and calls that are in the journal give their stored results.
 //
 // When ctx ends with the cause [ErrCanceled], a person has stopped the turn: Run
-// says what it has so far and returns with [StopAborted]. When it ends otherwise,
-// the process stops: Run returns [ErrSuspended] as soon as it can.
+// returns what it has so far, with [StopAborted]. When it ends otherwise, the
+// process stops: Run returns [ErrSuspended] as soon as it can.
 //
-// A turn that failed for good is a TurnCompleted with [StopError] and what to tell
-// the person. The error return is for failures of the runtime.
+// A turn that failed for good ends with [StopError] and what to tell the person.
+// The error return is for failures of the runtime.
 type Runner interface {
-	Run(ctx context.Context, t TurnContext) (TurnCompleted, error)
+	Run(ctx context.Context, t TurnContext) (TurnEnd, error)
+}
+
+// TurnEnd is how a turn ended.
+type TurnEnd struct {
+	// Last is the turn's last message. It is not said through the journal: the
+	// commit that closes the turn stores it. Nil: there is none, or the journal
+	// has it.
+	Last      *Message
+	Completed TurnCompleted
 }
 
 // ErrCanceled is the cause with which a turn's context ends when a person has

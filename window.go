@@ -86,10 +86,7 @@ func whole(messages []Message, over bool) []Message {
 			return
 		}
 		for _, id := range open {
-			out = append(out, Message{
-				ID: string(id) + ".none", Role: MessageTool,
-				Parts: []Part{{Kind: PartToolResult, Result: &ToolResult{CallID: id, Text: NoResult, IsError: true}}},
-			})
+			out = append(out, ResultMessage(ToolResult{CallID: id, Text: NoResult, IsError: true}))
 		}
 		open = nil
 	}
@@ -114,10 +111,8 @@ func whole(messages []Message, over bool) []Message {
 		out = append(out, m)
 		if m.Role == MessageAssistant {
 			open = nil
-			for _, p := range m.Parts {
-				if p.Call != nil {
-					open = append(open, p.Call.ID)
-				}
+			for _, c := range m.Calls() {
+				open = append(open, c.ID)
 			}
 		}
 	}

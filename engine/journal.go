@@ -1,0 +1,415 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// writeTime is how long a write may take that has to happen although its turn was
+// stopped.
+const writeTime = 30 * time.Second
+
+// What the model reads of calls that were not run.
+const (
+	textUnknown    = "The outcome is unknown: the process stopped while this ran. It may have happened or not, and it is not run again. Look before you repeat it."
+	textNotAllowed = "Not allowed: a person was asked and said no."
+	textNoAnswer   = "Not allowed: a person was asked, and nobody answered in time."
+)
+
+// JournalConfig is what a journal writes for.
+type JournalConfig struct {
+	Session parley.SessionID
+	Turn    parley.TurnID
+	Fence   parley.Fence
+	// Clock gives the time of what is written; nil: the system's.
+	Clock parley.Clock
+	// PublishFunc shows deltas; nil: nobody watches.
+	PublishFunc func(parley.Delta)
+	// WakeFunc tells that the session's log has grown; nil: nobody needs to know.
+	WakeFunc func(id parley.SessionID, pos uint64)
+	// SteeredFunc stores what people said since the last look, as messages of the
+	// turn, and gives them; nil: nobody can.
+	SteeredFunc func(context.Context) ([]parley.Message, error)
+	// CustomTypes are the event types of the embedding program that may be
+	// emitted.
+	CustomTypes []parley.EventType
+}
+
+// Journal is a turn's journal in a store; see [parley.Journal]. It is for one
+// run: a turn that is taken up again has another, which finds what this one wrote.
+// Calls of its methods may overlap.
+type Journal struct {
+	store parley.Store
+	cfg   JournalConfig
+
+	mu        sync.Mutex
+	lastSeq   uint64
+	said      map[string]bool // ids of the turn's messages
+	calls     map[parley.CallID]*entry
+	order     []parley.CallID // of the calls that were said, as they were said
+	streaming string
+	after     uint64 // of the stream: the last event when it began
+}
+
+// entry is what is known about a call.
+type entry struct {
+	tool   string
+	said   bool // a message of the turn has it
+	state  parley.CallState
+	result parley.ToolResult
+	mine   bool // started by this run, and not running yet
+	// approval is how the question stands; empty: nobody needs to be asked.
+	approval parley.ApprovalState
+}
+
+// OpenJournal makes the journal of a turn, with what is stored of it.
+func OpenJournal(ctx context.Context, store parley.Store, cfg JournalConfig) (*Journal, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = parley.SystemClock{}
+	}
+	j := &Journal{store: store, cfg: cfg, said: map[string]bool{}, calls: map[parley.CallID]*entry{}}
+	if err := j.load(ctx); err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	return j, nil
+}
+
+func (j *Journal) load(ctx context.Context) error {
+	s, err := j.store.Session(ctx, parley.SeeAll(), j.cfg.Session)
+	if err != nil {
+		return err
+	}
+	j.lastSeq = s.LastSeq
+	messages, err := j.messages(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range messages {
+		j.note(&messages[i])
+	}
+	calls, err := j.store.Calls(ctx, parley.SeeAll(), j.cfg.Session, j.cfg.Turn)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		e := j.entry(c.ID, c.Tool)
+		e.state = c.State
+		if len(c.Result) > 0 {
+			if err := json.Unmarshal(c.Result, &e.result); err != nil {
+				return fmt.Errorf("read the result of call %s: %w", c.ID, err)
+			}
+		}
+	}
+	approvals, err := j.store.Approvals(ctx, parley.SeeAll(), j.cfg.Session)
+	if err != nil {
+		return err
+	}
+	for _, a := range approvals {
+		if a.Turn == j.cfg.Turn {
+			j.entry(a.Call, a.Tool).approval = a.State
+		}
+	}
+	return nil
+}
+
+// messages gives the turn's messages, newest page by newest page: they are the
+// last ones of their session but for what was logged meanwhile.
+func (j *Journal) messages(ctx context.Context) ([]parley.Message, error) {
+	var found []parley.Message
+	types := []parley.EventType{parley.EventMessage, parley.EventTurnStarted}
+	for before := uint64(0); ; {
+		page, err := j.store.Events(ctx, parley.SeeAll(), j.cfg.Session, parley.EventQuery{Last: true, Before: before, Types: types, Limit: 200})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range slices.Backward(page) {
+			if e.Turn != j.cfg.Turn {
+				continue
+			}
+			body, err := e.Decode()
+			if err != nil {
+				return nil, err
+			}
+			switch b := body.(type) {
+			case *parley.Message:
+				found = append(found, *b)
+			case *parley.TurnStarted:
+				if b.Attempt == 1 {
+					slices.Reverse(found)
+					return found, nil
+				}
+			}
+		}
+		if len(page) == 0 || page[0].Seq <= 1 {
+			slices.Reverse(found)
+			return found, nil
+		}
+		before = page[0].Seq
+	}
+}
+
+func (j *Journal) entry(id parley.CallID, tool string) *entry {
+	e := j.calls[id]
+	if e == nil {
+		e = &entry{tool: tool}
+		j.calls[id] = e
+	}
+	return e
+}
+
+// note takes a message of the turn into account.
+func (j *Journal) note(m *parley.Message) {
+	j.said[m.ID] = true
+	for _, c := range m.Calls() {
+		j.entry(c.ID, c.Name).said = true
+		j.order = append(j.order, c.ID)
+	}
+}
+
+// Delta shows a piece of the answer.
+func (j *Journal) Delta(stream string, n int, kind parley.PartKind, text string) {
+	if j.cfg.PublishFunc == nil {
+		return
+	}
+	j.mu.Lock()
+	if j.streaming != stream {
+		j.streaming, j.after = stream, j.lastSeq
+	}
+	d := parley.Delta{
+		Session: j.cfg.Session, Turn: j.cfg.Turn, Fence: j.cfg.Fence, After: j.after,
+		Stream: stream, N: n, Kind: kind, Text: text,
+	}
+	j.mu.Unlock()
+	j.cfg.PublishFunc(d)
+}
+
+// Say stores a message, starts the first of its calls, and asks for approval of
+// those that need it.
+func (j *Journal) Say(ctx context.Context, s parley.Said) error {
+	j.mu.Lock()
+	known := j.said[s.Message.ID]
+	j.mu.Unlock()
+	if known {
+		return nil
+	}
+	m := s.Message
+	change := parley.SessionChange{
+		Events: []parley.Draft{j.draft(&m)},
+		Turns:  []parley.TurnChange{{ID: j.cfg.Turn, Usage: &s.Usage, Opaque: s.Opaque}},
+	}
+	now := j.cfg.Clock.Now()
+	asked := map[parley.CallID]bool{}
+	for _, q := range s.Ask {
+		asked[q.Call] = true
+	}
+	for _, c := range m.Calls() {
+		if asked[c.ID] {
+			j.ask(&change, now, c, s.Ask)
+		}
+	}
+	var first parley.CallID
+	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] {
+		first = calls[0].ID
+		j.start(&change, first, calls[0].Name)
+	}
+	if err := j.commit(ctx, now, change); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.note(&m)
+	for id := range asked {
+		if e := j.calls[id]; e != nil {
+			e.approval = parley.ApprovalPending
+		}
+	}
+	if first != "" {
+		j.started(first)
+	}
+	return nil
+}
+
+func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.ToolCall, questions []parley.CallQuestion) {
+	q := questions[slices.IndexFunc(questions, func(q parley.CallQuestion) bool { return q.Call == c.ID })]
+	deadline := now.Add(q.Deadline)
+	change.Approvals = append(change.Approvals, parley.ApprovalChange{
+		Turn: j.cfg.Turn, Call: c.ID, Tool: c.Name, State: parley.ApprovalPending, Default: q.Default, Deadline: deadline,
+	})
+	change.Events = append(change.Events, j.draft(&parley.ApprovalRequested{Call: c.ID, Tool: c.Name, Deadline: deadline, Default: q.Default}))
+}
+
+// start adds the start of a call to a change.
+func (j *Journal) start(change *parley.SessionChange, id parley.CallID, tool string) {
+	change.Calls = append(change.Calls, parley.CallChange{Turn: j.cfg.Turn, ID: id, Tool: tool, State: parley.CallStarted})
+	change.Events = append(change.Events, j.draft(&parley.ToolStarted{Call: id, Tool: tool}))
+}
+
+func (j *Journal) started(id parley.CallID) {
+	e := j.calls[id]
+	e.state, e.mine = parley.CallStarted, true
+}
+
+// Call gives the stored result of a call, or runs it.
+func (j *Journal) Call(ctx context.Context, call parley.ToolCall, run func(context.Context) (parley.ToolResult, error)) (parley.ToolResult, error) {
+	j.mu.Lock()
+	e := *j.entry(call.ID, call.Name)
+	j.entry(call.ID, call.Name).mine = false
+	j.mu.Unlock()
+	switch {
+	case e.state == parley.CallFinished:
+		return e.result, nil
+	case e.state == parley.CallUnknown:
+		return unknown(call.ID), nil
+	case e.state == parley.CallStarted && !e.mine:
+		return j.finish(ctx, call, parley.CallUnknown, unknown(call.ID))
+	}
+	switch e.approval {
+	case parley.ApprovalPending:
+		return parley.ToolResult{}, &parley.SuspendError{Err: parley.Errorf(parley.CodeBusy, "call %s waits for approval", call.ID)}
+	case parley.ApprovalDenied, parley.ApprovalCanceled:
+		return j.refuse(ctx, call, textNotAllowed)
+	case parley.ApprovalExpired:
+		return j.refuse(ctx, call, textNoAnswer)
+	}
+	if e.state == "" {
+		var change parley.SessionChange
+		j.start(&change, call.ID, call.Name)
+		if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {
+			return parley.ToolResult{}, err
+		}
+		j.mu.Lock()
+		j.started(call.ID)
+		j.calls[call.ID].mine = false
+		j.mu.Unlock()
+	}
+	result, err := run(ctx)
+	if err != nil {
+		return parley.ToolResult{}, err
+	}
+	result.CallID = call.ID
+	return j.finish(ctx, call, parley.CallFinished, result)
+}
+
+func unknown(id parley.CallID) parley.ToolResult {
+	return parley.ToolResult{CallID: id, Text: textUnknown, IsError: true, Unknown: true}
+}
+
+// refuse records that a call was not allowed. It is in the journal, but it never
+// started.
+func (j *Journal) refuse(ctx context.Context, call parley.ToolCall, text string) (parley.ToolResult, error) {
+	change := parley.SessionChange{Calls: []parley.CallChange{{Turn: j.cfg.Turn, ID: call.ID, Tool: call.Name, State: parley.CallStarted}}}
+	return j.record(ctx, change, call, parley.CallFinished, parley.ToolResult{CallID: call.ID, Text: text, IsError: true})
+}
+
+// finish records the end of a call that was started.
+func (j *Journal) finish(ctx context.Context, call parley.ToolCall, state parley.CallState, result parley.ToolResult) (parley.ToolResult, error) {
+	change := parley.SessionChange{Events: []parley.Draft{j.draft(&parley.ToolCompleted{Call: call.ID, Tool: call.Name, State: state})}}
+	return j.record(ctx, change, call, state, result)
+}
+
+// record stores a result, with the message that shows it, and starts the next call
+// of the round. It happens also if the turn was stopped meanwhile: the tool has run.
+func (j *Journal) record(ctx context.Context, change parley.SessionChange, call parley.ToolCall, state parley.CallState, result parley.ToolResult) (parley.ToolResult, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
+	data, err := json.Marshal(result)
+	if err != nil {
+		return parley.ToolResult{}, fmt.Errorf("write down a tool's result: %w", err)
+	}
+	change.Calls = append(change.Calls, parley.CallChange{Turn: j.cfg.Turn, ID: call.ID, Tool: call.Name, State: state, Result: data})
+	j.mu.Lock()
+	said := j.calls[call.ID].said
+	next, tool := j.next(call.ID)
+	j.mu.Unlock()
+	message := parley.ResultMessage(result)
+	if said {
+		change.Events = append(change.Events, j.draft(&message))
+	}
+	if next != "" {
+		j.start(&change, next, tool)
+	}
+	if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {
+		return parley.ToolResult{}, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.calls[call.ID]
+	e.state, e.result = state, result
+	if said {
+		j.said[message.ID] = true
+	}
+	if next != "" {
+		j.started(next)
+	}
+	return result, nil
+}
+
+// next gives the call that was said after id, if nothing stands in its way: so its
+// start needs no commit of its own, and a call that never began is never taken for
+// one that was running.
+func (j *Journal) next(id parley.CallID) (parley.CallID, string) {
+	i := slices.Index(j.order, id)
+	if i < 0 || i+1 >= len(j.order) {
+		return "", ""
+	}
+	e := j.calls[j.order[i+1]]
+	if e.state != "" || e.approval != "" {
+		return "", ""
+	}
+	return j.order[i+1], e.tool
+}
+
+// Steered gives what people said to the running turn.
+func (j *Journal) Steered(ctx context.Context) ([]parley.Message, error) {
+	if j.cfg.SteeredFunc == nil {
+		return nil, nil
+	}
+	messages, err := j.cfg.SteeredFunc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range messages {
+		j.note(&messages[i])
+	}
+	return messages, nil
+}
+
+// Emit stores an event of a registered type.
+func (j *Journal) Emit(ctx context.Context, event parley.Custom) error {
+	if !slices.Contains(j.cfg.CustomTypes, event.Type) {
+		return parley.Errorf(parley.CodeInvalid, "event type %q is not registered", event.Type)
+	}
+	return j.commit(ctx, j.cfg.Clock.Now(), parley.SessionChange{Events: []parley.Draft{j.draft(&event)}})
+}
+
+func (j *Journal) draft(body parley.EventBody) parley.Draft {
+	return parley.Draft{Turn: j.cfg.Turn, Body: body}
+}
+
+// commit writes under the turn's fence.
+func (j *Journal) commit(ctx context.Context, at time.Time, change parley.SessionChange) error {
+	change.Session = j.cfg.Session
+	result, err := j.store.Commit(ctx, parley.Batch{
+		At:       at,
+		Expect:   []parley.Expectation{parley.FenceIs{Session: j.cfg.Session, Fence: j.cfg.Fence}},
+		Sessions: []parley.SessionChange{change},
+	})
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.lastSeq = result.Sessions[0].LastSeq
+	j.mu.Unlock()
+	if j.cfg.WakeFunc != nil {
+		j.cfg.WakeFunc(j.cfg.Session, result.Pos)
+	}
+	return nil
+}

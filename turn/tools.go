@@ -1,0 +1,106 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+const defaultDeadline = 10 * time.Minute
+
+// What the model reads of calls that did not run to their end.
+const (
+	textCanceled = "Canceled: a person stopped the turn while this ran. What it had done by then is not undone."
+	textTimeUp   = "Stopped: the turn's time is up. What it had done by then is not undone."
+	textDenied   = "Refused: "
+)
+
+// runTools runs the calls that the turn's last round still waits for, one after
+// the other, and reports whether there were any.
+func (x *run) runTools(ctx context.Context) (ran bool, err error) {
+	for _, call := range x.open() {
+		ran = true
+		result, err := x.t.Journal.Call(ctx, call, func(ctx context.Context) (parley.ToolResult, error) {
+			return x.runTool(ctx, call)
+		})
+		if err != nil {
+			return ran, err
+		}
+		x.turn = append(x.turn, parley.ResultMessage(result))
+		if ctx.Err() != nil {
+			return ran, context.Cause(ctx)
+		}
+	}
+	return ran, nil
+}
+
+// open gives the calls of the turn that have no result.
+func (x *run) open() []parley.ToolCall {
+	var open []parley.ToolCall
+	has := map[parley.CallID]bool{}
+	for i := len(x.turn) - 1; i >= 0; i-- {
+		m := &x.turn[i]
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				has[p.Result.CallID] = true
+			}
+		}
+		if m.Role == parley.MessageAssistant {
+			for _, call := range m.Calls() {
+				if !has[call.ID] {
+					open = append(open, call)
+				}
+			}
+			break
+		}
+	}
+	return open
+}
+
+func (x *run) effect(call parley.ToolCall) (parley.ToolEffect, string) {
+	if x.agent.Tools == nil {
+		return parley.ToolDeny, "this agent has no tools"
+	}
+	return x.agent.Tools.Effect(call)
+}
+
+// runTool runs one call. What a person stops has a result, so that the transcript
+// says it; what the end of the process stops has none, and its outcome is unknown.
+func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolResult, error) {
+	if effect, why := x.effect(call); effect == parley.ToolDeny {
+		return x.toolError(call, textDenied+why), nil
+	}
+	by := parley.ToolCaller{Principal: x.t.Principal, Session: x.t.Session.ID, Turn: x.t.Turn.ID, Budget: x.t.Budget}
+	result, err := x.agent.Tools.Run(ctx, by, call)
+	if err != nil {
+		switch cause := context.Cause(ctx); {
+		case ctx.Err() == nil:
+			return x.toolError(call, "The tool failed: "+err.Error()), nil
+		case errors.Is(cause, parley.ErrCanceled):
+			return x.toolError(call, textCanceled), nil
+		case cause == errTurnTime:
+			return x.toolError(call, textTimeUp), nil
+		default:
+			return parley.ToolResult{}, &parley.SuspendError{Err: cause}
+		}
+	}
+	result.CallID = call.ID
+	result.Text = x.clean(result.Text)
+	return result, nil
+}
+
+func (x *run) toolError(call parley.ToolCall, text string) parley.ToolResult {
+	return parley.ToolResult{CallID: call.ID, Text: x.clean(text), IsError: true}
+}
+
+// clean gives a text of a tool as it can be stored: without secrets, and not
+// longer than an answer may be. A registry has cut it before, with more care.
+func (x *run) clean(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	room := x.limits.Output
+	text, _ = cutStored(x.runner.cfg.Scrubber.Text(text), &room)
+	return text
+}
