@@ -18,9 +18,9 @@ const MinScrub = 6
 
 // Scrubber replaces the values it knows by [Mask] wherever they turn up: as they
 // are, in base64 (also as a part of something longer, such as a user name with a
-// password), escaped for an address, or quoted for JSON or Go. Values of less
-// than [MinScrub] bytes are left alone, and so are parts of values: scrub a text
-// before you shorten it.
+// password), escaped for an address, quoted for Go, and each of these inside JSON,
+// also twice. Values of less than [MinScrub] bytes are left alone, and so are parts
+// of values: scrub a text before you shorten it.
 //
 // The zero value knows no values and is ready to use, by several goroutines at
 // once. Work grows with the text and not with the number of values.
@@ -104,22 +104,32 @@ func forms(text string) []string {
 		strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query),
 		inner(strconv.Quote(text)),
 	}
-	for _, html := range []bool{true, false} {
-		var b strings.Builder
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(html)
-		if enc.Encode(text) == nil {
-			all = append(all, inner(strings.TrimSuffix(b.String(), "\n")))
-		}
-	}
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		all = append(all, enc.EncodeToString([]byte(text)), enc.WithPadding(base64.NoPadding).EncodeToString([]byte(text)))
 		for before := range 3 {
 			all = append(all, within(enc, text, before))
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	// Twice: JSON is often sent as a text inside JSON.
+	for range 2 {
+		for _, form := range all {
+			all = append(all, inJSON(form, true), inJSON(form, false))
+		}
+		slices.Sort(all)
+		all = slices.Compact(all)
+	}
+	return all
+}
+
+// inJSON is how a text looks inside a string of JSON.
+func inJSON(text string, html bool) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	if enc.Encode(text) != nil {
+		return text
+	}
+	return inner(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // inner is a quoted text without its quotes.

@@ -338,3 +338,12 @@ func runner(t testing.TB, a turn.Agent, change ...func(*turn.Config)) *turn.Runn
 
 // models makes a chain.
 func models(m ...parley.Model) []parley.Model { return m }
+
+// inMemory gives what a runner gets for a turn that nothing is stored of.
+func inMemory(words string) parley.TurnContext {
+	m := parley.Message{ID: "in", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(words)}}
+	return parley.TurnContext{
+		Session: parley.Session{ID: "cli:none"}, Turn: parley.Turn{ID: "t", Attempt: 1}, Principal: alice,
+		Window: parley.Window{Turn: []parley.Message{m}}, Journal: turn.NewTranscript(m),
+	}
+}

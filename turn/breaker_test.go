@@ -1,0 +1,81 @@
+package turn
+
+import (
+	"testing"
+	"time"
+)
+
+// hand is a clock that is set by hand.
+type hand struct{ now time.Time }
+
+func (h *hand) Now() time.Time { return h.now }
+
+func (h *hand) AfterFunc(time.Duration, func()) func() bool { panic("no timers here") }
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	clock := &hand{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := newBreakers(BreakerConfig{Failures: 3, Pause: 10 * time.Second, MaxPause: 30 * time.Second}, clock)
+	try := func(want bool) func(outcome, time.Duration) {
+		t.Helper()
+		report, wait, ok := b.enter("p")
+		if ok != want || !ok && wait <= 0 {
+			t.Fatalf("enter: %v, wait %s; want %v", ok, wait, want)
+		}
+		return report
+	}
+	for range 2 {
+		try(true)(failed, 0)
+	}
+	try(true)(answered, 0) // counts from the start again
+	for range 3 {
+		try(true)(failed, 0)
+	}
+	try(false)
+	if _, _, ok := b.enter("q"); !ok {
+		t.Error("another provider is not concerned")
+	}
+	for _, pause := range []time.Duration{10, 20, 30, 30} {
+		clock.now = clock.now.Add(pause*time.Second - 1)
+		try(false)
+		clock.now = clock.now.Add(1)
+		trial := try(true)
+		try(false) // one at a time
+		trial(failed, 0)
+	}
+	clock.now = clock.now.Add(30 * time.Second)
+	try(true)(unclear, 0) // somebody stopped it: the next one tries
+	try(true)(answered, 0)
+	try(true)(failed, 0)
+	try(true)(answered, 0)
+	// A provider that says how long is left alone so long, within bounds.
+	try(true)(failed, 20*time.Second)
+	clock.now = clock.now.Add(19 * time.Second)
+	try(false)
+	clock.now = clock.now.Add(time.Second)
+	try(true)(failed, time.Hour)
+	clock.now = clock.now.Add(30 * time.Second)
+	try(true)(answered, 0)
+}
+
+// TestBreakerOpensOnce has requests under way when the breaker opens: their
+// failures do not make the pause longer.
+func TestBreakerOpensOnce(t *testing.T) {
+	t.Parallel()
+	clock := &hand{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := newBreakers(BreakerConfig{Failures: 2, Pause: 10 * time.Second}, clock)
+	var reports []func(outcome, time.Duration)
+	for range 5 {
+		report, _, ok := b.enter("p")
+		if !ok {
+			t.Fatal("closed too early")
+		}
+		reports = append(reports, report)
+	}
+	for _, report := range reports {
+		report(failed, 0)
+	}
+	if _, wait, ok := b.enter("p"); ok || wait != 10*time.Second {
+		t.Errorf("%v, wait %s", ok, wait)
+	}
+}
