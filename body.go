@@ -17,6 +17,7 @@ var bodies = map[EventType]func() EventBody{
 	EventApprovalRequested: func() EventBody { return new(ApprovalRequested) },
 	EventApprovalResolved:  func() EventBody { return new(ApprovalResolved) },
 	EventTurnCompleted:     func() EventBody { return new(TurnCompleted) },
+	EventDirectiveInjected: func() EventBody { return new(DirectiveInjected) },
 	EventReset:             func() EventBody { return new(Reset) },
 	EventResumed:           func() EventBody { return new(Resumed) },
 	EventSuspended:         func() EventBody { return new(Suspended) },
@@ -100,6 +101,13 @@ type (
 		Usage        Usage      `json:"usage"`
 		PromptTokens int64      `json:"prompt_tokens,omitempty"` // of the last model call
 		Error        *TurnError `json:"error,omitempty"`
+		// Uncounted turns, those of automations and of recovery, do not count
+		// against a session's limit of turns.
+		Uncounted bool `json:"uncounted,omitempty"`
+	}
+	// DirectiveInjected says that people spoke to a running turn.
+	DirectiveInjected struct {
+		Inputs []InputRef `json:"inputs"`
 	}
 	// Reset opens the session that replaces From.
 	Reset struct {
@@ -165,6 +173,7 @@ func (*ToolCompleted) EventType() EventType      { return EventToolCompleted }
 func (*ApprovalRequested) EventType() EventType  { return EventApprovalRequested }
 func (*ApprovalResolved) EventType() EventType   { return EventApprovalResolved }
 func (*TurnCompleted) EventType() EventType      { return EventTurnCompleted }
+func (*DirectiveInjected) EventType() EventType  { return EventDirectiveInjected }
 func (*Reset) EventType() EventType              { return EventReset }
 func (*Resumed) EventType() EventType            { return EventResumed }
 func (*Suspended) EventType() EventType          { return EventSuspended }
@@ -270,6 +279,18 @@ func (b *TurnCompleted) validate() error {
 		}
 	}
 	return b.Usage.validate()
+}
+
+func (b *DirectiveInjected) validate() error {
+	if len(b.Inputs) == 0 || len(b.Inputs) > MaxParts {
+		return invalidf("a directive names 1 to %d inputs, not %d", MaxParts, len(b.Inputs))
+	}
+	for _, ref := range b.Inputs {
+		if err := ref.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Reset) validate() error {

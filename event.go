@@ -49,6 +49,7 @@ const (
 	EventApprovalRequested EventType = "session:approval_requested"
 	EventApprovalResolved  EventType = "session:approval_resolved"
 	EventTurnCompleted     EventType = "session:turn_completed"
+	EventDirectiveInjected EventType = "agent:directive_injected"
 	EventReset             EventType = "session:reset"
 	EventResumed           EventType = "session:resumed"
 	EventSuspended         EventType = "session:suspended"

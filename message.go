@@ -16,6 +16,10 @@ type Message struct {
 	Inputs []InputRef  `json:"inputs,omitempty"` // the inputs of its session that it shows to the model
 	Sender *Sender     `json:"sender,omitempty"` // who wrote it, where several people can
 	Model  string      `json:"model,omitempty"`  // which model answered
+	// Undirected says that it was not meant for the agent, in a group.
+	Undirected bool `json:"undirected,omitempty"`
+	// Hidden messages are for people alone: models are not shown them.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // MessageRole says who speaks.

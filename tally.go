@@ -32,7 +32,9 @@ func (t *Tally) Add(seq uint64, at time.Time, body EventBody) {
 			t.Preview, t.PreviewSeq = text, seq
 		}
 	case *TurnCompleted:
-		t.Counters.Turns++
+		if !b.Uncounted {
+			t.Counters.Turns++
+		}
 		t.Counters.Usage = t.Counters.Usage.Plus(b.Usage)
 		if b.PromptTokens > 0 {
 			t.Counters.LastPromptTokens = b.PromptTokens

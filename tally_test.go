@@ -54,6 +54,7 @@ func TestTally(t *testing.T) {
 				&parley.TurnCompleted{Usage: usage, PromptTokens: 10},
 				&parley.TurnCompleted{Usage: usage, PromptTokens: 7},
 				&parley.TurnCompleted{},
+				&parley.TurnCompleted{Uncounted: true},
 			},
 			want: parley.Tally{
 				Counters: parley.Counters{

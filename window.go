@@ -14,7 +14,7 @@ type Window struct {
 const NoResult = "There is no result: the turn ended before this call was done."
 
 // WindowOf puts together the window of a turn from its session's events, in the
-// order of their seq. The windows of consecutive turns begin alike: the one of a
+// order of their seq; hidden messages are left out. The windows of consecutive turns begin alike: the one of a
 // later turn begins with the Past of an earlier one, unless something was rewound
 // or redacted since.
 //
@@ -39,6 +39,9 @@ func WindowOf(events []Event, turn TurnID) (Window, error) {
 				bl.cut(b.ToSeq)
 			}
 		case *Message:
+			if b.Hidden {
+				continue
+			}
 			bl := byTurn[e.Turn]
 			if bl == nil || e.Turn == "" {
 				bl = &block{turn: e.Turn}

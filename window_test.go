@@ -127,6 +127,12 @@ func TestWindow(t *testing.T) {
 			l.say("t1", parley.MessageTool, resultPart("1", "x"))
 			l.add("", &parley.Rewound{ToSeq: 2})
 		}, "a call:1 none:1", ""},
+		{"hidden from models", func(l *logbook) {
+			l.say("t1", parley.MessageUser, text("a"))
+			l.add("t1", &parley.Message{ID: "h", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{text("please wait")}})
+			l.add("", &parley.Message{ID: "i", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{text("please wait")}})
+			l.say("t1", parley.MessageAssistant, text("b"))
+		}, "a b", ""},
 		{"other events say nothing", func(l *logbook) {
 			l.add("", &parley.Started{Agent: "main", Source: parley.Source{Kind: "cli"}})
 			l.add("t2", &parley.TurnStarted{Attempt: 1})
