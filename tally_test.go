@@ -61,7 +61,7 @@ func TestTally(t *testing.T) {
 					Turns: 3, LastPromptTokens: 7,
 					Usage: parley.Usage{InputTokens: 2, OutputTokens: 4, CacheReadTokens: 6, CacheWriteTokens: 8, CostMicroUSD: 10},
 				},
-				LastActivity: minute(4),
+				LastActivity: minute(5),
 			},
 		},
 		{
