@@ -65,7 +65,7 @@ var Table = []Layer{
 	{Path: "tool/*", Holds: "one leaf per kind of tool", Imports: []string{Root, "secret", "tool"}},
 	{Path: "prompt", Holds: "system prompt, session context, named templates", Imports: []string{Root}, Planned: true},
 	{Path: "memory", Holds: "checkpoints, compaction, what is remembered", Imports: []string{Root}, Planned: true},
-	{Path: "access", Holds: "users, identities, roles, tokens: who may do what", Imports: []string{Root}, Planned: true},
+	{Path: "access", Holds: "users, identities, roles, tokens: who may do what", Imports: []string{Root}},
 
 	{Path: "engine", Holds: "the lanes: every goroutine that works for a session", Imports: []string{Root, "route", "group", "lifecycle", "access"}, Core: true},
 	{Path: "command", Holds: "slash commands", Imports: []string{Root}, Planned: true},
