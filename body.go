@@ -109,10 +109,15 @@ type (
 	DirectiveInjected struct {
 		Inputs []InputRef `json:"inputs"`
 	}
-	// Reset opens the session that replaces From.
+	// Reset opens the session that replaces From. If it carries something over,
+	// the model is shown the messages of From with seqs from TailFrom to TailUpto
+	// before its own; they stay where they are, so that redacting them there is
+	// enough.
 	Reset struct {
-		From   SessionID `json:"from"`
-		Reason string    `json:"reason"`
+		From     SessionID `json:"from"`
+		Reason   string    `json:"reason"`
+		TailFrom uint64    `json:"tail_from,omitempty"`
+		TailUpto uint64    `json:"tail_upto,omitempty"`
 	}
 	// Resumed makes the session its key's current one again.
 	Resumed struct {
@@ -296,6 +301,9 @@ func (b *DirectiveInjected) validate() error {
 func (b *Reset) validate() error {
 	if err := b.From.Validate(); err != nil {
 		return err
+	}
+	if b.TailFrom > b.TailUpto {
+		return invalidf("a reset carries over from %d to %d, which is nothing", b.TailFrom, b.TailUpto)
 	}
 	return checkText("reason", b.Reason, 1, MaxNameBytes)
 }

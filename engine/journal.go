@@ -31,11 +31,12 @@ type JournalConfig struct {
 	Clock parley.Clock
 	// PublishFunc shows deltas; nil: nobody watches.
 	PublishFunc func(parley.Delta)
-	// WakeFunc tells that the session's log has grown; nil: nobody needs to know.
-	WakeFunc func(id parley.SessionID, pos uint64)
 	// SteeredFunc stores what people said since the last look, as messages of the
 	// turn, and gives them; nil: nobody can.
 	SteeredFunc func(context.Context) ([]parley.Message, error)
+	// Allowed are tools that a person has allowed for the whole session: nobody
+	// is asked about them again.
+	Allowed map[string]bool
 	// CustomTypes are the event types of the embedding program that may be
 	// emitted.
 	CustomTypes []parley.EventType
@@ -73,11 +74,17 @@ func OpenJournal(ctx context.Context, store parley.Store, cfg JournalConfig) (*J
 	if cfg.Clock == nil {
 		cfg.Clock = parley.SystemClock{}
 	}
-	j := &Journal{store: store, cfg: cfg, said: map[string]bool{}, calls: map[parley.CallID]*entry{}}
+	j := newJournal(store, cfg, 0)
 	if err := j.load(ctx); err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
 	return j, nil
+}
+
+// newJournal makes the journal of a turn that has just been started, by the commit
+// that wrote lastSeq: nothing is in it.
+func newJournal(store parley.Store, cfg JournalConfig, lastSeq uint64) *Journal {
+	return &Journal{store: store, cfg: cfg, lastSeq: lastSeq, said: map[string]bool{}, calls: map[parley.CallID]*entry{}}
 }
 
 func (j *Journal) load(ctx context.Context) error {
@@ -205,12 +212,11 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	}
 	now := j.cfg.Clock.Now()
 	asked := map[parley.CallID]bool{}
-	for _, q := range s.Ask {
-		asked[q.Call] = true
-	}
 	for _, c := range m.Calls() {
-		if asked[c.ID] {
-			j.ask(&change, now, c, s.Ask)
+		i := slices.IndexFunc(s.Ask, func(q parley.CallQuestion) bool { return q.Call == c.ID })
+		if i >= 0 && !j.cfg.Allowed[c.Name] {
+			asked[c.ID] = true
+			j.ask(&change, now, c, s.Ask[i])
 		}
 	}
 	var first parley.CallID
@@ -235,8 +241,7 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	return nil
 }
 
-func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.ToolCall, questions []parley.CallQuestion) {
-	q := questions[slices.IndexFunc(questions, func(q parley.CallQuestion) bool { return q.Call == c.ID })]
+func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.ToolCall, q parley.CallQuestion) {
 	deadline := now.Add(q.Deadline)
 	change.Approvals = append(change.Approvals, parley.ApprovalChange{
 		Turn: j.cfg.Turn, Call: c.ID, Tool: c.Name, State: parley.ApprovalPending, Default: q.Default, Deadline: deadline,
@@ -408,8 +413,5 @@ func (j *Journal) commit(ctx context.Context, at time.Time, change parley.Sessio
 	j.mu.Lock()
 	j.lastSeq = result.Sessions[0].LastSeq
 	j.mu.Unlock()
-	if j.cfg.WakeFunc != nil {
-		j.cfg.WakeFunc(j.cfg.Session, result.Pos)
-	}
 	return nil
 }

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/access"
+)
+
+// Cancel stops a turn, or the one that is open if none is named. It returns when
+// that is durable: a turn that was not completed by then ends as aborted, with what
+// it had said, however the program ends. It reports false if there was nothing to
+// stop.
+func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
+	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), id)
+	if err != nil {
+		return false, err
+	}
+	var open parley.Turn
+	for _, t := range turns {
+		if turn == "" || t.ID == turn {
+			open = t
+		}
+	}
+	requester, err := h.asked(ctx, id, open.ID)
+	if err != nil {
+		return false, err
+	}
+	if _, err := h.on(ctx, access.OpCancel, id, func(t *access.Target) { t.Requester = requester }); err != nil {
+		return false, err
+	}
+	if open.ID == "" {
+		return false, nil
+	}
+	if l := h.laneOf(id); l != nil {
+		l.ending.Lock()
+		defer l.ending.Unlock()
+	}
+	_, err = h.store.Commit(ctx, parley.Batch{
+		At:       h.cfg.Clock.Now(),
+		Expect:   []parley.Expectation{parley.TurnIs{Session: id, Turn: open.ID, State: open.State}},
+		Sessions: []parley.SessionChange{{Session: id, Turns: []parley.TurnChange{{ID: open.ID, Cancel: true}}}},
+	})
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		if e.Actual == parley.TurnDone || e.Actual == parley.TurnState("") {
+			return false, nil // it was completed first
+		}
+		return false, parley.Errorf(parley.CodeConflict, "the turn has changed meanwhile; try again")
+	}
+	if err != nil {
+		return false, err
+	}
+	h.stopLocked(id, open.ID)
+	h.wake(id)
+	return true, nil
+}
+
+// asked reports whether the caller is whose input a turn works on.
+func (h *Handle) asked(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
+	if turn == "" {
+		return false, nil
+	}
+	l := &lane{Engine: h.Engine, id: id}
+	inputs, err := l.inputsOf(ctx, turn)
+	if err != nil || len(inputs) == 0 {
+		return false, err
+	}
+	return h.caller.Is(inputs[0].Principal), nil
+}
+
+func (e *Engine) laneOf(id parley.SessionID) *lane {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lanes[id]
+}
+
+// stopRunning ends the context of a turn whose cancellation is durable.
+func (e *Engine) stopRunning(id parley.SessionID, turn parley.TurnID) {
+	if l := e.laneOf(id); l != nil {
+		l.ending.Lock()
+		defer l.ending.Unlock()
+		e.stopLocked(id, turn)
+	}
+}
+
+// stopLocked is stopRunning for who holds the lane's lock.
+func (e *Engine) stopLocked(id parley.SessionID, turn parley.TurnID) {
+	if l := e.laneOf(id); l != nil && l.turn == turn && l.cancel != nil {
+		l.cancel(parley.ErrCanceled)
+	}
+}
+
+// Withdraw takes back an input that still waits. It reports false if it does not
+// wait any more.
+func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef) (bool, error) {
+	in, err := h.store.Input(ctx, parley.SeeAll(), ref)
+	if err != nil && !errors.Is(err, parley.ErrNotFound) {
+		return false, err
+	}
+	mine := err == nil && in.Session == id && h.caller.Is(in.Principal)
+	if _, err := h.on(ctx, access.OpWithdraw, id, func(t *access.Target) { t.Requester = mine }); err != nil {
+		return false, err
+	}
+	if in.Session != id {
+		return false, parley.Errorf(parley.CodeNotFound, "there is no input %q in this session", ref.ID)
+	}
+	_, err = h.store.Commit(ctx, parley.Batch{
+		At:       h.cfg.Clock.Now(),
+		Expect:   []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}},
+		Sessions: []parley.SessionChange{{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}},
+	})
+	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Remember says how long an approval holds.
+type Remember string
+
+// The ways to remember an approval.
+const (
+	RememberOnce    Remember = "once"
+	RememberSession Remember = "session" // the tool is allowed in this session from then on
+)
+
+// Approve answers whether a call may run. An answer that comes too late is
+// [parley.CodeConflict] and says what was decided.
+func (h *Handle) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow bool, remember Remember) error {
+	all, err := h.store.Approvals(ctx, parley.SeeAll(), id)
+	if err != nil && !errors.Is(err, parley.ErrNotFound) {
+		return err
+	}
+	var a parley.Approval
+	for _, other := range all {
+		if other.Call == call {
+			a = other
+		}
+	}
+	requester, err := h.asked(ctx, id, a.Turn)
+	if err != nil {
+		return err
+	}
+	if _, err := h.on(ctx, access.OpApprove, id, func(t *access.Target) { t.Requester, t.Approval = requester, a.State }); err != nil {
+		return err
+	}
+	state := parley.ApprovalDenied
+	if allow {
+		state = parley.ApprovalApproved
+	}
+	err = h.answer(ctx, a, state, h.caller.Principal().Identity, func(c *parley.SessionChange) {
+		if allow && remember == RememberSession {
+			c.Patch.Metadata = map[string]string{allowedPrefix + a.Tool: string(h.caller.Principal().Identity)}
+		}
+	})
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		return &parley.Error{Code: parley.CodeConflict, Message: "the question was settled before", Err: e}
+	}
+	if err == nil {
+		h.wake(id)
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/access"
+	"github.com/parley-run/parley/group"
+)
+
+// Post admits what somebody says to a session, and returns when it is durable.
+// Whether it gets a turn, and when, depends on the session, the group's rules and
+// the busy mode; the receipt says. Saying the same again gives the receipt of the
+// first time.
+//
+// A session that is no longer its key's current one, an id that was used for other
+// words, or one that reset or deletion was faster with, is [parley.CodeConflict]; a
+// full queue, and a busy session that rejects, [parley.CodeBusy].
+func (h *Handle) Post(ctx context.Context, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
+	return h.admit(ctx, access.OpPost, id, in)
+}
+
+// Append stores and announces what somebody says without a turn: the next one sees
+// it.
+func (h *Handle) Append(ctx context.Context, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
+	return h.admit(ctx, access.OpAppend, id, in)
+}
+
+func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
+	s, err := h.on(ctx, op, id)
+	if err != nil {
+		return parley.Receipt{}, err
+	}
+	in.Principal = h.caller.Principal()
+	join := h.joining(s, in.Principal.Identity)
+	if in.Kind == "" {
+		in.Kind = parley.InputMessage
+	}
+	in.State, in.Decision = parley.InputQueued, ""
+	verdict := group.Decide(group.Arrival{
+		Session: s.Type, Role: in.Principal.Role, Mentioned: &in.Mentioned, Bot: in.Sender.Bot,
+	}, h.cfg.Groups)
+	if op == access.OpAppend || in.Kind == parley.InputMessage && verdict.Mode != group.ModeTurn {
+		return h.logOnly(ctx, s.Session, in, verdict.Why, join)
+	}
+	for range maxAttempts {
+		receipt, err := h.enqueue(ctx, s.Session, in, join)
+		if !errors.Is(err, errMoved) {
+			return receipt, err
+		}
+		if s.Session, err = h.store.Session(ctx, parley.SeeAll(), id); err != nil {
+			return parley.Receipt{}, err
+		}
+	}
+	return parley.Receipt{}, parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
+}
+
+// logOnly stores an input that gets no turn, as a message that the next turn sees.
+func (h *Handle) logOnly(ctx context.Context, s parley.Session, in parley.Input, why string, join []parley.Draft) (parley.Receipt, error) {
+	in.State, in.Decision = parley.InputLogged, cutName(why)
+	m := shown(s, &in, "m_"+h.cfg.IDFunc())
+	change := parley.SessionChange{
+		Session: s.ID, Admit: []parley.Input{in},
+		Events: append(join, parley.Draft{Identity: in.Principal.Identity, Body: m}),
+	}
+	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: current(s), Sessions: []parley.SessionChange{change}})
+	if err != nil {
+		return parley.Receipt{}, h.notCurrent(err, s)
+	}
+	return receipt(in, result, 0), nil
+}
+
+// joining makes who speaks a participant, if it is not one: an owner who comes
+// into a session, or somebody in a group whom its channel vouches for.
+func (h *Handle) joining(s spot, id parley.IdentityID) []parley.Draft {
+	if slices.Contains(s.people, id) {
+		return nil
+	}
+	return []parley.Draft{{Identity: id, Body: &parley.ParticipantChanged{Identity: id}}}
+}
+
+// current expects a session to be the one that its key leads to.
+func current(s parley.Session) []parley.Expectation {
+	if s.Key == "" {
+		return nil
+	}
+	return []parley.Expectation{parley.KeyIs{Key: s.Key, Session: s.ID}}
+}
+
+// enqueue admits an input: together with the start of its turn if nobody works for
+// the session, else to the queue. It fails with errMoved if the session has changed
+// since it was read.
+func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (parley.Receipt, error) {
+	if s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
+		if l := h.reserve(s.ID); l != nil {
+			return h.startAtOnce(ctx, l, s, in, join)
+		}
+	}
+	how := mode(in, h.busy(s))
+	if how == parley.BusyReject && (s.Status != parley.StatusIdle || s.Queued > 0) {
+		return h.unlessKnown(ctx, in, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done"))
+	}
+	in.Decision = decisions[how]
+	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
+	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.cfg.Limits.Queue - 1})
+	interrupt, err := h.interrupts(ctx, s, in, how)
+	if err != nil {
+		return parley.Receipt{}, err
+	}
+	if interrupt != "" {
+		change.Turns = append(change.Turns, parley.TurnChange{ID: interrupt, Cancel: true})
+		expect = append(expect, parley.TurnIs{Session: s.ID, Turn: interrupt, State: parley.TurnRunning})
+	}
+	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		switch e.Expect.(type) {
+		case parley.QueuedAtMost:
+			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.cfg.Limits.Queue)
+		case parley.TurnIs:
+			return parley.Receipt{}, errMoved
+		}
+	}
+	if err != nil {
+		return parley.Receipt{}, h.notCurrent(err, s)
+	}
+	if interrupt != "" {
+		h.stopRunning(s.ID, interrupt)
+	}
+	h.wake(s.ID)
+	return receipt(in, result, s.Queued), nil
+}
+
+// decisions say for people what became of an input that came during a turn.
+var decisions = map[parley.BusyMode]string{
+	parley.BusyQueue:     "waits for its turn",
+	parley.BusyCollect:   "waits, and shares a turn with what else waits",
+	parley.BusySteer:     "is shown to the running turn when it can be",
+	parley.BusyInterrupt: "stops the running turn",
+	parley.BusyReject:    "the session was free",
+}
+
+// startAtOnce admits an input and starts its turn in one commit.
+func (h *Handle) startAtOnce(ctx context.Context, l *lane, s parley.Session, in parley.Input, join []parley.Draft) (parley.Receipt, error) {
+	b, receipt, err := h.admitAndStart(ctx, s, in, join)
+	unknown := errors.Is(err, parley.ErrOutcomeUnknown)
+	l.launch(b, unknown)
+	return receipt, err
+}
+
+func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (*begun, parley.Receipt, error) {
+	notices, err := h.store.Notices(ctx, parley.SeeAll(), s.ID)
+	if err != nil {
+		return nil, parley.Receipt{}, err
+	}
+	in.Session = s.ID
+	p := h.plan(s, []parley.Input{in}, notices)
+	in.State, in.Turn, in.Decision = parley.InputRunning, p.turn.ID, "the session was free"
+	if p.refused != nil {
+		in.State = parley.InputDone
+	}
+	p.inputs = []parley.Input{in}
+	p.change.Admit = p.inputs
+	p.change.Events = append(slices.Clone(join), p.change.Events...)
+	expect := append(current(s),
+		parley.FenceIs{Session: s.ID, Fence: s.Fence},
+		parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}},
+		parley.QueuedAtMost{Session: s.ID})
+	b, result, err := h.commitStart(ctx, p, expect)
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		if _, key := e.Expect.(parley.KeyIs); !key {
+			return nil, parley.Receipt{}, errMoved
+		}
+	}
+	if err != nil {
+		return nil, parley.Receipt{}, h.notCurrent(err, s)
+	}
+	return b, receipt(in, result, 0), nil
+}
+
+// unlessKnown gives the receipt of an input that was admitted before, else the
+// error.
+func (h *Handle) unlessKnown(ctx context.Context, in parley.Input, refusal error) (parley.Receipt, error) {
+	known, err := h.store.Input(ctx, parley.SeeAll(), in.Ref)
+	if errors.Is(err, parley.ErrNotFound) {
+		return parley.Receipt{}, refusal
+	}
+	if err != nil {
+		return parley.Receipt{}, err
+	}
+	if known.ContentHash() != in.ContentHash() {
+		return parley.Receipt{}, parley.Errorf(parley.CodeConflict, "input %q was used for something else", in.Ref.ID)
+	}
+	return receipt(in, parley.Result{Duplicate: &known}, 0), nil
+}
+
+// receipt acknowledges an input.
+func receipt(in parley.Input, r parley.Result, before int) parley.Receipt {
+	if d := r.Duplicate; d != nil {
+		return parley.Receipt{ID: d.Ref.ID, State: d.State, Turn: d.Turn, Duplicate: true}
+	}
+	return parley.Receipt{ID: in.Ref.ID, State: in.State, Turn: in.Turn, Position: before}
+}
+
+// notCurrent makes clear what to do if a key leads elsewhere by now.
+func (h *Handle) notCurrent(err error, s parley.Session) error {
+	e, ok := errors.AsType[*parley.ExpectError](err)
+	if !ok {
+		return err
+	}
+	if _, key := e.Expect.(parley.KeyIs); !key {
+		return err
+	}
+	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: e}
+}
+
+// interrupts gives the turn that an input stops: the running one, if it is of the
+// same speaker or the input of an owner.
+func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.TurnID, error) {
+	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle {
+		return "", nil
+	}
+	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
+	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
+		return "", err
+	}
+	return turns[0].ID, nil
+}
+
+// cutName cuts a sentence to what a decision holds.
+func cutName(text string) string { return text[:min(len(text), 200)] }

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/access"
+)
+
+// Resume makes a session its key's current one again. The one that was goes out of
+// use, and stays.
+func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Session, error) {
+	s, err := h.on(ctx, access.OpResume, id)
+	if err != nil {
+		return parley.Session{}, err
+	}
+	idle := parley.StatusIdle
+	change := parley.SessionChange{Session: id, Patch: parley.SessionPatch{Ended: &parley.Ending{}}}
+	if s.Status == parley.StatusInactive {
+		change.Patch.Status = &idle
+	}
+	resumed := &parley.Resumed{}
+	b := parley.Batch{At: h.cfg.Clock.Now()}
+	if s.Key != "" {
+		entry, err := h.keys.lookup(ctx, string(s.Key))
+		if err != nil {
+			return parley.Session{}, err
+		}
+		if entry.Current == id {
+			return s.Session, nil
+		}
+		b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: entry.Current})
+		b.Keys = []parley.KeyChange{{Key: s.Key, Session: id}}
+		if entry.Current != "" {
+			resumed.Instead = entry.Current
+			other, err := h.store.Session(ctx, parley.SeeAll(), entry.Current)
+			if err != nil {
+				return parley.Session{}, err
+			}
+			ended, err := h.ended(ctx, other, "resumed", id)
+			if err != nil {
+				return parley.Session{}, err
+			}
+			b.Expect = append(b.Expect, parley.FenceIs{Session: other.ID, Fence: other.Fence})
+			b.Sessions = append(b.Sessions, ended)
+		}
+	}
+	change.Events = []parley.Draft{{Identity: h.caller.Principal().Identity, Body: resumed}}
+	b.Sessions = append(b.Sessions, change)
+	if _, err := h.store.Commit(ctx, b); err != nil {
+		return parley.Session{}, err
+	}
+	if resumed.Instead != "" {
+		for _, c := range b.Sessions[0].Turns {
+			h.stopRunning(resumed.Instead, c.ID)
+		}
+		h.wake(resumed.Instead)
+	}
+	h.wake(id)
+	return h.store.Session(ctx, parley.SeeAll(), id)
+}
+
+// Fork makes a session that shares another's events up to a seq, 0 being the last
+// one, and goes on by itself from there. It has no key: who makes it takes part in
+// it alone.
+func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parley.Session, error) {
+	s, err := h.on(ctx, access.OpFork, id)
+	if err != nil {
+		return parley.Session{}, err
+	}
+	if at == 0 {
+		at = s.LastSeq
+	}
+	if at > s.LastSeq {
+		return parley.Session{}, parley.Errorf(parley.CodeInvalid, "the session has %d events; it cannot be forked at %d", s.LastSeq, at)
+	}
+	who := h.caller.Principal().Identity
+	next := h.sessionID(id.Namespace())
+	_, err = h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+		Session: next,
+		Create: &parley.NewSession{
+			Agent: s.Agent, Source: s.Source, Type: parley.SessionDirect, Title: parley.Title{}, Fork: &parley.ForkPoint{Session: id, Seq: at},
+		},
+		Events: []parley.Draft{{Identity: who, Body: &parley.Forked{From: id, AtSeq: at}}, {Identity: who, Body: &parley.ParticipantChanged{Identity: who}}},
+	}}})
+	if err != nil {
+		return parley.Session{}, err
+	}
+	return h.store.Session(ctx, parley.SeeAll(), next)
+}
+
+// Rewound is what a rewind took back.
+type Rewound struct {
+	Turns int
+	// Text is what people had said in the first of the turns, to be said again in
+	// other words.
+	Text string
+}
+
+// Rewind takes the last turns of a session out of the model's sight. They stay in
+// the log. It is [parley.CodeConflict] while a turn is open.
+func (h *Handle) Rewind(ctx context.Context, id parley.SessionID, turns int) (Rewound, error) {
+	s, err := h.on(ctx, access.OpRewind, id)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if turns < 1 {
+		return Rewound{}, parley.Errorf(parley.CodeInvalid, "a rewind takes back at least one turn")
+	}
+	events, err := h.events(ctx, id, 0, 0, windowTypes)
+	if err != nil {
+		return Rewound{}, err
+	}
+	to, undone, err := rewindTo(events, turns)
+	if err != nil {
+		return Rewound{}, err
+	}
+	_, err = h.store.Commit(ctx, parley.Batch{
+		At: h.cfg.Clock.Now(),
+		Expect: []parley.Expectation{
+			parley.FenceIs{Session: id, Fence: s.Fence},
+			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
+		},
+		Sessions: []parley.SessionChange{{Session: id, Events: []parley.Draft{{
+			Identity: h.caller.Principal().Identity, Body: &parley.Rewound{ToSeq: to, Turns: undone.Turns},
+		}}}},
+	})
+	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+		return Rewound{}, parley.Errorf(parley.CodeConflict, "a turn is under way; stop it first")
+	}
+	return undone, err
+}
+
+// rewindTo finds the seq before the last turns that are still in sight.
+func rewindTo(events []parley.Event, turns int) (to uint64, undone Rewound, err error) {
+	type began struct {
+		turn parley.TurnID
+		seq  uint64
+		text string
+	}
+	var seen []began
+	for _, e := range events {
+		body, err := e.Decode()
+		if err != nil {
+			return 0, Rewound{}, err
+		}
+		switch b := body.(type) {
+		case *parley.Rewound:
+			seen = slices.DeleteFunc(seen, func(s began) bool { return s.seq > b.ToSeq })
+		case *parley.Message:
+			if e.Turn == "" || b.Hidden || b.Role != parley.MessageUser || slices.ContainsFunc(seen, func(s began) bool { return s.turn == e.Turn }) {
+				continue
+			}
+			seen = append(seen, began{e.Turn, e.Seq, parley.PlainText(b.Parts)})
+		}
+	}
+	if len(seen) == 0 {
+		return 0, Rewound{}, parley.Errorf(parley.CodeConflict, "there is no turn to take back")
+	}
+	first := seen[max(len(seen)-turns, 0)]
+	return first.seq - 1, Rewound{Turns: min(turns, len(seen)), Text: first.text}, nil
+}
+
+// Redact takes away what somebody wrote in some events, and every copy of it.
+func (h *Handle) Redact(ctx context.Context, id parley.SessionID, seqs []uint64, reason string) error {
+	if _, err := h.on(ctx, access.OpRedact, id); err != nil {
+		return err
+	}
+	_, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+		Session: id, Redact: seqs,
+		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Redacted{Seqs: seqs, Reason: reason}}},
+	}}})
+	return err
+}
+
+// Delete removes a session for good. It is [parley.CodeConflict] while a turn is
+// open, and for a group's session, which an owner can only purge.
+func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) error {
+	op := access.OpDelete
+	if purge {
+		op = access.OpPurge
+	}
+	s, err := h.on(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	b := parley.Batch{
+		At: h.cfg.Clock.Now(),
+		Expect: []parley.Expectation{
+			parley.FenceIs{Session: id, Fence: s.Fence},
+			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
+			parley.QueuedAtMost{Session: id},
+		},
+		Sessions: []parley.SessionChange{{Session: id, Delete: true}},
+	}
+	_, err = h.store.Commit(ctx, b)
+	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+		return parley.Errorf(parley.CodeConflict, "something is under way in the session; stop it first")
+	}
+	return err
+}

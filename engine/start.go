@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parley-run/parley"
+)
+
+// begun is a turn whose start is durable, and whose slot is taken.
+type begun struct {
+	session   parley.Session // as it was before the start
+	turn      parley.Turn
+	fence     parley.Fence
+	lastSeq   uint64
+	inputs    []parley.Input
+	fresh     bool // nothing was done in it yet
+	principal parley.Principal
+}
+
+// start starts a turn over inputs that wait. It gives nil if the turn ended with
+// its start, because the session has had its share.
+func (l *lane) start(ctx context.Context, s parley.Session, inputs []parley.Input) (*begun, error) {
+	notices, err := l.store.Notices(ctx, parley.SeeAll(), s.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := l.plan(s, inputs, notices)
+	for _, in := range inputs {
+		p.change.Inputs = append(p.change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputRunning, Turn: p.turn.ID})
+	}
+	expect := []parley.Expectation{parley.FenceIs{Session: s.ID, Fence: s.Fence}}
+	for _, in := range inputs {
+		expect = append(expect, parley.InputIs{Ref: in.Ref, State: parley.InputQueued})
+	}
+	b, _, err := l.commitStart(ctx, p, expect)
+	return b, err
+}
+
+// plan is the start of a turn, as it will be written.
+type plan struct {
+	session parley.Session
+	turn    parley.Turn
+	inputs  []parley.Input
+	change  parley.SessionChange
+	refused *parley.TurnError // the turn ends with its start
+}
+
+// plan plans a turn over inputs.
+func (e *Engine) plan(s parley.Session, inputs []parley.Input, notices []parley.Notice) plan {
+	now := e.cfg.Clock.Now()
+	turn := parley.Turn{ID: parley.TurnID("t_" + e.cfg.IDFunc()), Session: s.ID, State: parley.TurnRunning, Attempt: 1, StartedAt: now}
+	running := parley.StatusRunning
+	p := plan{session: s, turn: turn, inputs: inputs, change: parley.SessionChange{
+		Session: s.ID, Claim: true,
+		Patch:  parley.SessionPatch{Status: &running},
+		Turns:  []parley.TurnChange{{ID: turn.ID, Start: true}},
+		Events: []parley.Draft{{Turn: turn.ID, Body: &parley.TurnStarted{Attempt: 1}}},
+	}}
+	for i := range inputs {
+		m := shown(s, &inputs[i], string(turn.ID)+".in."+fmt.Sprint(i+1))
+		if i == 0 {
+			for _, n := range notices {
+				m.Parts = append([]parley.Part{parley.TextPart(noticePart(n))}, m.Parts...)
+				p.change.Notices = append(p.change.Notices, parley.NoticeChange{Consume: n.ID})
+			}
+		}
+		p.change.Events = append(p.change.Events, parley.Draft{Turn: turn.ID, Identity: inputs[i].Principal.Identity, Body: m})
+	}
+	if counted(inputs) && s.Counters.Turns >= int64(e.cfg.Limits.MaxTurns) {
+		p.refused = &parley.TurnError{Code: "turn_limit", Message: fmt.Sprintf(
+			"This conversation has had %d turns, which is its limit. Start a new one with /new; this one stays as it is.", s.Counters.Turns)}
+		e.refuse(&p)
+	}
+	return p
+}
+
+// noticePart is how a notice stands in the message of its turn.
+func noticePart(n parley.Notice) string { return "[Notice: " + strings.TrimSpace(n.Text) + "]" }
+
+// shown gives the message that shows an input to the model.
+func shown(s parley.Session, in *parley.Input, id string) *parley.Message {
+	m := &parley.Message{
+		ID: id, Role: parley.MessageUser, Parts: in.Parts, Inputs: []parley.InputRef{in.Ref},
+		Undirected: s.Type == parley.SessionGroup && !in.Mentioned,
+	}
+	if in.Sender != (parley.Sender{}) {
+		sender := in.Sender
+		m.Sender = &sender
+	}
+	return m
+}
+
+// counted reports whether a turn over these inputs counts against the session's
+// limit.
+func counted(inputs []parley.Input) bool {
+	for i := range inputs {
+		if inputs[i].Kind == parley.InputMessage || inputs[i].Kind == parley.InputCommand {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse makes a plan end with its start.
+func (e *Engine) refuse(p *plan) {
+	idle, done, reason := parley.StatusIdle, parley.TurnDone, parley.StopError
+	p.change.Patch.Status = &idle
+	p.change.Turns = append(p.change.Turns, parley.TurnChange{ID: p.turn.ID, State: &done, StopReason: &reason})
+	p.change.Events = append(p.change.Events,
+		parley.Draft{Turn: p.turn.ID, Body: forPeople(string(p.turn.ID)+".end", p.refused.Message)},
+		parley.Draft{Turn: p.turn.ID, Identity: p.inputs[0].Principal.Identity, Body: &parley.TurnCompleted{StopReason: reason, Error: p.refused, Uncounted: true}},
+	)
+}
+
+// forPeople is a message that models are not shown.
+func forPeople(id, text string) *parley.Message {
+	return &parley.Message{ID: id, Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart(text)}}
+}
+
+// commitStart writes a planned start.
+func (e *Engine) commitStart(ctx context.Context, p plan, expect []parley.Expectation) (*begun, parley.Result, error) {
+	if p.refused != nil {
+		for i := range p.change.Inputs {
+			p.change.Inputs[i].State = parley.InputDone
+		}
+	}
+	result, err := e.store.Commit(ctx, parley.Batch{At: p.turn.StartedAt, Expect: expect, Sessions: []parley.SessionChange{p.change}})
+	if err != nil || p.refused != nil || result.Duplicate != nil {
+		return nil, result, err
+	}
+	return &begun{
+		session: p.session, turn: p.turn, fence: result.Sessions[0].Fence, lastSeq: result.Sessions[0].LastSeq,
+		inputs: p.inputs, fresh: true, principal: p.inputs[0].Principal,
+	}, result, nil
+}

@@ -1,0 +1,286 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/engine"
+)
+
+// committer is a foreign runner with one tool, which needs approval.
+type committer struct {
+	ran  chan struct{}
+	wait time.Duration
+	deft parley.ApprovalState
+}
+
+func newCommitter() *committer {
+	return &committer{ran: make(chan struct{}, 10), wait: 10 * time.Minute, deft: parley.ApprovalDenied}
+}
+
+func (c *committer) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd, error) {
+	call := parley.ToolCall{ID: parley.CallID(string(t.Turn.ID) + "_c"), Name: "commit", Arguments: json.RawMessage(`{}`)}
+	said := parley.Said{Message: parley.Message{ID: string(t.Turn.ID) + ".call", Role: parley.MessageAssistant, Parts: []parley.Part{{Kind: parley.PartToolCall, Call: &call}}}}
+	said.Ask = []parley.CallQuestion{{Call: call.ID, Deadline: c.wait, Default: c.deft}}
+	if err := t.Journal.Say(ctx, said); err != nil {
+		return parley.TurnEnd{}, err
+	}
+	result, err := t.Journal.Call(ctx, call, func(context.Context) (parley.ToolResult, error) {
+		c.ran <- struct{}{}
+		return parley.ToolResult{Text: "done"}, nil
+	})
+	if err != nil {
+		return parley.TurnEnd{}, err
+	}
+	return ends(t, result.Text[:4]), nil
+}
+
+// call waits for the question, and gives the call it is about.
+func (s *stage) call(id parley.SessionID) parley.CallID {
+	s.t.Helper()
+	events := s.has(id, parley.EventApprovalRequested)
+	body, err := events[len(events)-1].Decode()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return body.(*parley.ApprovalRequested).Call
+}
+
+// waiting waits until a session waits for a person.
+func (s *stage) waiting(id parley.SessionID) {
+	s.t.Helper()
+	s.clock.wait(10 * time.Minute)
+	session, err := s.store.Session(s.t.Context(), parley.SeeAll(), id)
+	if err != nil || session.Status != parley.StatusAwaitingApproval {
+		s.t.Fatalf("%+v, %v", session, err)
+	}
+}
+
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		act  func(s *stage, id parley.SessionID, call parley.CallID)
+		ran  int
+		want string
+	}{
+		{"yes", func(s *stage, id parley.SessionID, call parley.CallID) {
+			if err := s.eng.As(alice).Approve(s.t.Context(), id, call, true, engine.RememberOnce); err != nil {
+				s.t.Fatal(err)
+			}
+		}, 1, ">go <(commit) =done <done |stop"},
+		{"no", func(s *stage, id parley.SessionID, call parley.CallID) {
+			if err := s.eng.As(alice).Approve(s.t.Context(), id, call, false, ""); err != nil {
+				s.t.Fatal(err)
+			}
+		}, 0, ">go <(commit) =Not allowed: a person was asked and said no. <Not  |stop"},
+		{"nobody answers", func(s *stage, id parley.SessionID, call parley.CallID) {
+			s.waiting(id)
+			s.clock.pass(11 * time.Minute)
+		}, 0, ">go <(commit) =Not allowed: a person was asked, and nobody answered in time. <Not  |stop"},
+		{"canceled", func(s *stage, id parley.SessionID, call parley.CallID) {
+			s.waiting(id)
+			if ok, err := s.eng.As(alice).Cancel(s.t.Context(), id, ""); !ok || err != nil {
+				s.t.Fatal(ok, err)
+			}
+		}, 0, ">go <(commit) |aborted"},
+		{"after a restart", func(s *stage, id parley.SessionID, call parley.CallID) {
+			s.waiting(id)
+			s.end()
+			s.start()
+			s.waiting(id)
+			if err := s.eng.As(alice).Approve(s.t.Context(), id, call, true, ""); err != nil {
+				s.t.Fatal(err)
+			}
+		}, 1, ">go <(commit) =done <done |stop"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCommitter()
+			s := newStage(t, engine.Config{Runner: c})
+			id := s.session("a", parley.SessionDirect, "cli:alice")
+			s.post(alice, id, say("1", "go"))
+			call := s.call(id)
+			test.act(s, id, call)
+			if got := sketch(t, s.turns(id, 1)); got != test.want || len(c.ran) != test.ran {
+				t.Errorf("ran %d\ngot  %s\nwant %s", len(c.ran), got, test.want)
+			}
+			if err := s.eng.As(alice).Approve(t.Context(), id, call, true, ""); !errors.Is(err, parley.ErrConflict) {
+				t.Errorf("answered twice: %v", err)
+			}
+		})
+	}
+}
+
+// TestApprovalIsRemembered asks once in a session.
+func TestApprovalIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, engine.Config{Runner: newCommitter()})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "go"))
+	if err := s.eng.As(alice).Approve(t.Context(), id, s.call(id), true, engine.RememberSession); err != nil {
+		t.Fatal(err)
+	}
+	s.turns(id, 1)
+	s.post(alice, id, say("2", "again"))
+	if got := sketch(t, s.turns(id, 2)); got != ">go <(commit) =done <done |stop >again <(commit) =done <done |stop" {
+		t.Errorf("%s", got)
+	}
+}
+
+// outage is a runner whose model is down until somebody mends it.
+type outage struct {
+	mended chan struct{} // closed when it is
+	tries  chan struct{}
+}
+
+func (o *outage) Run(_ context.Context, t parley.TurnContext) (parley.TurnEnd, error) {
+	select {
+	case <-o.mended:
+		return answers(t), nil
+	default:
+	}
+	o.tries <- struct{}{}
+	return parley.TurnEnd{}, &parley.SuspendError{After: 5 * time.Second, Err: parley.Errorf(parley.CodeUnavailable, "overloaded")}
+}
+
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	o := &outage{mended: make(chan struct{}), tries: make(chan struct{}, 1000)}
+	s := newStage(t, engine.Config{Runner: o})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	s.post(alice, id, say("2", "b"))
+	for range 3 {
+		<-o.tries
+		s.clock.wait(5 * time.Second)
+		s.clock.pass(5 * time.Second)
+	}
+	<-o.tries
+	s.clock.wait(5 * time.Second)
+	s.end() // also a restart loses nothing
+	s.start()
+	close(o.mended)
+	s.clock.pass(10 * time.Second)
+	got := sketch(t, s.turns(id, 2))
+	if !strings.HasPrefix(got, ">a *! ") || !strings.HasSuffix(got, "<re:a |stop >b <re:b |stop") || strings.Count(got, "*!") != 1 {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestOutageEnds gives up after half an hour.
+func TestOutageEnds(t *testing.T) {
+	t.Parallel()
+	o := &outage{mended: make(chan struct{}), tries: make(chan struct{}, 1000)}
+	s := newStage(t, engine.Config{Runner: o})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	for range 30 {
+		<-o.tries
+		s.clock.wait(time.Minute)
+		s.clock.pass(time.Minute)
+	}
+	if got := sketch(t, s.turns(id, 1)); got != ">a *! *! |error:model_unavailable" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	t.Run("running", func(t *testing.T) {
+		t.Parallel()
+		h := newHeld()
+		s := newStage(t, engine.Config{Runner: h})
+		id := s.session("a", parley.SessionDirect, "cli:alice")
+		s.post(alice, id, say("1", "a"))
+		tc := <-h.began
+		if ok, err := s.eng.As(alice).Cancel(t.Context(), id, "t_other"); ok || err != nil {
+			t.Errorf("another turn: %v, %v", ok, err)
+		}
+		if ok, err := s.eng.As(alice).Cancel(t.Context(), id, tc.Turn.ID); !ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+		if got := sketch(t, s.turns(id, 1)); got != ">a <half |aborted" {
+			t.Errorf("%s", got)
+		}
+		if ok, err := s.eng.As(alice).Cancel(t.Context(), id, ""); ok || err != nil {
+			t.Errorf("nothing runs: %v, %v", ok, err)
+		}
+	})
+	t.Run("parked", func(t *testing.T) {
+		t.Parallel()
+		o := &outage{mended: make(chan struct{}), tries: make(chan struct{}, 1000)}
+		s := newStage(t, engine.Config{Runner: o})
+		id := s.session("a", parley.SessionDirect, "cli:alice")
+		s.post(alice, id, say("1", "a"))
+		s.clock.wait(5 * time.Second)
+		if ok, err := s.eng.As(alice).Cancel(t.Context(), id, ""); !ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+		if got := sketch(t, s.turns(id, 1)); got != ">a *! |aborted" {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestDrain stops the program while a turn runs: it is marked, and goes on after
+// the next start, with a note.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	h := newHeld()
+	s := newStage(t, engine.Config{Runner: h})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	<-h.began
+	go func() {
+		s.clock.wait(time.Minute)
+		s.clock.pass(time.Minute)
+	}()
+	s.end()
+	s.open()
+	session, err := s.store.Session(t.Context(), parley.SeeAll(), id)
+	if err != nil || session.Recovery.State != parley.RecoveryResumePending || session.Recovery.Reason != "shutdown_timeout" {
+		t.Errorf("%+v, %v", session.Recovery, err)
+	}
+	s.run()
+	tc := <-h.began
+	if tc.Turn.Attempt != 2 || tc.Window.Turn[1].Role != parley.MessageSystem {
+		t.Errorf("%+v", tc)
+	}
+	h.let <- struct{}{}
+	s.turns(id, 1)
+	session, err = s.store.Session(t.Context(), parley.SeeAll(), id)
+	if err != nil || session.Recovery.State != parley.RecoveryNone || session.Status != parley.StatusIdle {
+		t.Errorf("%+v, %v", session, err)
+	}
+}
+
+// TestDrainWaits lets a turn that ends in time end.
+func TestDrainWaits(t *testing.T) {
+	t.Parallel()
+	h := newHeld()
+	s := newStage(t, engine.Config{Runner: h})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	<-h.began
+	s.post(alice, id, say("2", "b"))
+	go func() { s.clock.wait(time.Minute); h.let <- struct{}{} }()
+	s.end()
+	s.open()
+	turns, err := s.store.OpenTurns(t.Context(), parley.SeeAll(), "")
+	if err != nil || len(turns) != 0 {
+		t.Errorf("%+v, %v", turns, err)
+	}
+	s.run()
+	<-h.began
+	h.let <- struct{}{}
+	if got := sketch(t, s.turns(id, 2)); got != ">a <re:a |stop >b <re:b |stop" {
+		t.Errorf("%s", got)
+	}
+}

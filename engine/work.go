@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/access"
+	"github.com/parley-run/parley/group"
+)
+
+// workOn runs a turn to where it ends or waits, and gives its slot back.
+func (l *lane) workOn(ctx context.Context, b begun) {
+	turnCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l.ending.Lock()
+	l.turn, l.cancel = b.turn.ID, cancel
+	l.ending.Unlock()
+	end, err := l.runTurn(turnCtx, b)
+	l.slots.release()
+	l.ending.Lock()
+	defer l.ending.Unlock()
+	l.turn, l.cancel = "", nil
+	// What has happened must be written, also while the program stops.
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer done()
+	if err == nil {
+		if errors.Is(context.Cause(turnCtx), parley.ErrCanceled) {
+			end.Completed.StopReason = parley.StopAborted // the cancellation was first
+		}
+		err = l.close(ctx, b, end)
+	} else {
+		err = l.putOff(ctx, b, err)
+	}
+	if err != nil && !changedMeanwhile(err) {
+		l.cfg.Log.Error("write the end of a turn", "session", l.id, "turn", b.turn.ID, "error", err)
+	}
+}
+
+// runTurn runs a turn.
+func (l *lane) runTurn(ctx context.Context, b begun) (parley.TurnEnd, error) {
+	t := parley.TurnContext{Session: b.session, Turn: b.turn, Principal: b.principal}
+	var err error
+	if t.Window, err = l.window(ctx, b.session, b.turn.ID); err != nil {
+		return parley.TurnEnd{}, fmt.Errorf("read the conversation: %w", err)
+	}
+	cfg := JournalConfig{
+		Session: l.id, Turn: b.turn.ID, Fence: b.fence, Clock: l.cfg.Clock,
+		SteeredFunc: func(ctx context.Context) ([]parley.Message, error) { return l.steered(ctx, b) },
+		Allowed:     allowedTools(b.session), CustomTypes: l.cfg.CustomTypes,
+	}
+	if l.cfg.Feed != nil {
+		cfg.PublishFunc = l.cfg.Feed.Publish
+	}
+	if b.fresh {
+		t.Journal = newJournal(l.store, cfg, b.lastSeq)
+	} else if t.Journal, err = OpenJournal(ctx, l.store, cfg); err != nil {
+		return parley.TurnEnd{}, err
+	}
+	if l.cfg.Prompter != nil {
+		if t.System, t.Turn.Prompt, err = l.cfg.Prompter.Prompt(ctx, b.session, b.principal, nil); err != nil {
+			return parley.TurnEnd{}, fmt.Errorf("write the prompt: %w", err)
+		}
+	}
+	if l.cfg.BudgetFunc != nil {
+		budget, release, err := l.cfg.BudgetFunc(ctx, t, kindOf(b.inputs))
+		if err != nil {
+			return parley.TurnEnd{}, fmt.Errorf("open the budget: %w", err)
+		}
+		defer release()
+		t.Budget = budget
+	}
+	return l.cfg.Runner.Run(ctx, t)
+}
+
+func kindOf(inputs []parley.Input) parley.InputKind {
+	if len(inputs) == 0 {
+		return parley.InputRecovery
+	}
+	return inputs[0].Kind
+}
+
+// windowTypes are the events a window is made of.
+var windowTypes = []parley.EventType{parley.EventMessage, parley.EventRewound, parley.EventReset}
+
+// window reads what a turn shows to the model. In a group each message begins
+// with who wrote it.
+func (e *Engine) window(ctx context.Context, s parley.Session, turn parley.TurnID) (parley.Window, error) {
+	events, err := e.events(ctx, s.ID, 0, 0, windowTypes)
+	if err != nil {
+		return parley.Window{}, err
+	}
+	if events, err = e.withTail(ctx, events); err != nil {
+		return parley.Window{}, err
+	}
+	w, err := parley.WindowOf(events, turn)
+	if err != nil || s.Type != parley.SessionGroup {
+		return w, err
+	}
+	for _, list := range [][]parley.Message{w.Past, w.Turn} {
+		for i := range list {
+			named(&list[i], s.Type)
+		}
+	}
+	return w, nil
+}
+
+// events reads events of a session after a seq, up to one (0: all).
+func (e *Engine) events(ctx context.Context, id parley.SessionID, after, upto uint64, types []parley.EventType) ([]parley.Event, error) {
+	var all []parley.Event
+	for {
+		page, err := e.store.Events(ctx, parley.SeeAll(), id, parley.EventQuery{After: after, Types: types, Limit: parley.MaxPageSize})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if upto > 0 && page[i].Seq > upto {
+				return all, nil
+			}
+			all = append(all, page[i])
+		}
+		if len(page) < parley.MaxPageSize {
+			return all, nil
+		}
+		after = page[len(page)-1].Seq
+	}
+}
+
+// named puts the sender's name before a person's message.
+func named(m *parley.Message, t parley.SessionType) {
+	if m.Role != parley.MessageUser || m.Sender == nil {
+		return
+	}
+	prefix := group.Prefix(t, *m.Sender, !m.Undirected)
+	if prefix == "" {
+		return
+	}
+	m.Parts = append([]parley.Part{parley.TextPart(prefix)}, m.Parts...)
+	if len(m.Parts) > 1 && m.Parts[1].Kind == parley.PartText {
+		m.Parts[1].Text = prefix + m.Parts[1].Text
+		m.Parts = m.Parts[1:]
+	}
+}
+
+// steered shows inputs to the running turn that their senders wanted shown: those
+// of the turn's own speaker.
+func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
+	inputs, err := l.store.OpenInputs(ctx, parley.SeeAll(), l.id, parley.InputRef{}, parley.MaxPageSize)
+	if err != nil {
+		return nil, err
+	}
+	change := parley.SessionChange{Session: l.id}
+	var messages []parley.Message
+	injected := &parley.DirectiveInjected{}
+	now := l.cfg.Clock.Now()
+	for i := range inputs {
+		in := &inputs[i]
+		if in.State != parley.InputQueued || in.Kind == parley.InputAutomation || mode(*in, l.busy(b.session)) != parley.BusySteer ||
+			!access.Together(in.Principal, b.principal) || now.Before(in.NotBefore) || len(messages) == maxTogether {
+			continue
+		}
+		m := shown(b.session, in, string(b.turn.ID)+".in."+l.cfg.IDFunc())
+		messages = append(messages, *m)
+		injected.Inputs = append(injected.Inputs, in.Ref)
+		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: in.Principal.Identity, Body: m})
+		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputSteered, Turn: b.turn.ID, Decision: "shown to the running turn"})
+	}
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: injected})
+	expect := []parley.Expectation{parley.FenceIs{Session: l.id, Fence: b.fence}}
+	for _, ref := range injected.Inputs {
+		expect = append(expect, parley.InputIs{Ref: ref, State: parley.InputQueued})
+	}
+	if _, err := l.store.Commit(ctx, parley.Batch{At: now, Expect: expect, Sessions: []parley.SessionChange{change}}); err != nil {
+		if e, ok := errors.AsType[*parley.ExpectError](err); ok && e.Index > 0 {
+			return nil, nil // one was withdrawn; at the next look
+		}
+		return nil, err
+	}
+	return messages, nil
+}
+
+// close ends a turn: its last words, its inputs, its status, in one commit. If
+// something waits, the session stays busy.
+func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
+	now := l.cfg.Clock.Now()
+	done, idle := parley.TurnDone, parley.StatusIdle
+	end.Completed.Uncounted = !counted(b.inputs)
+	change := parley.SessionChange{
+		Session: l.id,
+		Patch:   parley.SessionPatch{Status: &idle},
+		Turns:   []parley.TurnChange{{ID: b.turn.ID, State: &done, StopReason: &end.Completed.StopReason, Usage: &end.Completed.Usage}},
+	}
+	if end.Completed.StopReason != parley.StopError && b.session.Recovery.State != parley.RecoveryNone {
+		change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
+	}
+	if end.Last != nil {
+		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: end.Last})
+	}
+	if e := end.Completed.Error; e != nil && e.Message != "" {
+		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: forPeople(string(b.turn.ID)+".end", e.Message)})
+	}
+	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: b.principal.Identity, Body: &end.Completed})
+	for _, in := range b.inputs {
+		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDone})
+	}
+	fixed := []parley.Expectation{
+		parley.FenceIs{Session: l.id, Fence: b.fence},
+		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
+	}
+	// Unless something waits, or the key leads elsewhere by now.
+	hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
+	return l.insist(ctx, func(ctx context.Context) error {
+		for {
+			_, err := l.store.Commit(ctx, parley.Batch{At: now, Sessions: []parley.SessionChange{change}, Expect: slices.Concat(fixed, hoped)})
+			e, ok := errors.AsType[*parley.ExpectError](err)
+			if !ok || e.Index < len(fixed) {
+				return err
+			}
+			status := parley.StatusRunning
+			if _, moved := e.Expect.(parley.KeyIs); moved {
+				status = parley.StatusInactive
+			}
+			change.Patch.Status = &status
+			hoped = slices.DeleteFunc(hoped, func(h parley.Expectation) bool { return h == e.Expect })
+		}
+	})
+}
+
+// putOff is for a turn that could not run to its end: it waits for a person, for
+// a model, or for the next start of the program, or it ends with an error.
+func (l *lane) putOff(ctx context.Context, b begun, cause error) error {
+	now := l.cfg.Clock.Now()
+	suspended, _ := errors.AsType[*parley.SuspendError](cause)
+	switch {
+	case l.laneCtx.Err() != nil:
+		return l.writeOff(ctx, b, parley.SessionPatch{Recovery: &parley.Recovery{
+			State: parley.RecoveryResumePending, Reason: shutdownReason, At: now, Strikes: b.session.Recovery.Strikes,
+		}}, parley.TurnChange{ID: b.turn.ID})
+	case errors.Is(cause, parley.ErrConflict):
+		return nil // another owner has it
+	case !errors.Is(cause, parley.ErrSuspended) && !errors.Is(cause, parley.ErrUnavailable):
+		l.cfg.Log.Error("run a turn", "session", l.id, "turn", b.turn.ID, "error", cause)
+		return l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{
+			StopReason: parley.StopError, Usage: b.turn.Usage,
+			Error: &parley.TurnError{Code: string(parley.CodeOf(cause)), Message: "Something went wrong here, and the message was not answered. It has been noted for the operator."},
+		}})
+	}
+	pending, err := l.pending(ctx, b.turn.ID)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		awaiting, status := parley.TurnAwaitingApproval, parley.StatusAwaitingApproval
+		return l.writeOff(ctx, b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting})
+	}
+	var after time.Duration
+	if suspended != nil {
+		after = suspended.After
+	}
+	return l.park(ctx, b, after, cause)
+}
+
+// writeOff changes a turn that does not go on for now.
+func (l *lane) writeOff(ctx context.Context, b begun, patch parley.SessionPatch, turn parley.TurnChange, events ...parley.Draft) error {
+	change := parley.SessionChange{Session: l.id, Patch: patch, Turns: []parley.TurnChange{turn}, Events: events}
+	return l.insist(ctx, func(ctx context.Context) error {
+		_, err := l.store.Commit(ctx, parley.Batch{
+			At:       l.cfg.Clock.Now(),
+			Expect:   []parley.Expectation{parley.FenceIs{Session: l.id, Fence: b.fence}, parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning}},
+			Sessions: []parley.SessionChange{change},
+		})
+		return err
+	})
+}
