@@ -46,8 +46,9 @@ func (a *answer) give(ctx context.Context, req parley.ModelRequest) error {
 	if config.Script.pace != nil {
 		a.pace = *config.Script.pace
 	}
-	rule, steps := -1, unheard
+	var rule int
 	rule, a.found, a.view = config.Script.choose(req)
+	steps := unheard
 	switch {
 	case rule >= 0:
 		steps = config.Script.rules[rule].steps

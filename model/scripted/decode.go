@@ -85,7 +85,7 @@ func (d *decoder) rule(n node) rule {
 	ok := d.object(
 		n, "a rule",
 		field{"when", func(n node) { r.when = d.condition(n) }},
-		field{"times", func(n node) { r.times = d.number(n, "times", 1, 1_000_000) }},
+		field{"times", func(n node) { r.times = d.number(n, "times", 1_000_000) }},
 		field{"say", func(n node) { r.steps = d.steps(n, r.when.groups()) }},
 	)
 	if _, there := n.find("say"); ok && !there {
@@ -132,8 +132,8 @@ func (d *decoder) condition(n node) condition {
 			}
 		}},
 		field{"media", func(n node) { c.media = d.flag(n, "media") }},
-		field{"turn", func(n node) { c.turn = d.number(n, "turn", 1, 1_000_000) }},
-		field{"round", func(n node) { c.round = d.number(n, "round", 1, 1_000_000) }},
+		field{"turn", func(n node) { c.turn = d.number(n, "turn", 1_000_000) }},
+		field{"round", func(n node) { c.round = d.number(n, "round", 1_000_000) }},
 	)
 	if failed, _ := n.find("failed"); c.failed != nil && c.afterTool == nil {
 		d.fail(failed.place, "failed is about the result of a tool; add after_tool, such as after_tool: any")
@@ -202,7 +202,7 @@ func (d *decoder) step(n node, groups []string) step {
 		n, "a step",
 		field{"text", func(n node) { s.text = d.template(n, "text", groups) }},
 		field{"reasoning", func(n node) { s.reasoning = d.template(n, "reasoning", groups) }},
-		field{"words", func(n node) { s.words = d.number(n, "words", 1, 10_000_000) }},
+		field{"words", func(n node) { s.words = d.number(n, "words", 10_000_000) }},
 		field{"call", func(n node) { s.call = d.call(n, groups) }},
 		field{"delay", func(n node) {
 			if p := d.duration(n, "delay"); p != nil {
@@ -301,7 +301,7 @@ func (d *decoder) failure(n node, groups []string) *failStep {
 				f.retryAfter = *p
 			}
 		}},
-		field{"tries", func(n node) { f.tries = d.number(n, "tries", 1, 1_000) }},
+		field{"tries", func(n node) { f.tries = d.number(n, "tries", 1_000) }},
 	)
 	if _, there := n.find("code"); ok && !there {
 		d.fail(n.place, "the error has no code; add code: unavailable, or another")

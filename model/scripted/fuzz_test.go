@@ -97,8 +97,8 @@ func checkProblems(t *testing.T, text string, err error) {
 func check(t *testing.T, m *scripted.Model, req parley.ModelRequest) {
 	t.Helper()
 	first := checked(t, m, req)
-	if first.err != nil && parley.CodeOf(first.err) == parley.CodeUnavailable {
-		return // it may pass
+	if first.err != nil {
+		return // the script may say that it passes
 	}
 	again := checked(t, m, req)
 	if diff := cmp.Diff(first.pieces, again.pieces); diff != "" || first.String() != again.String() {

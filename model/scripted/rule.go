@@ -45,7 +45,6 @@ type groups map[string]string
 
 // holds reports whether the condition fits where a conversation stands.
 func (c *condition) holds(v *view) (groups, bool) {
-	text := strings.ToLower(v.heard)
 	in := func(list []string, fits func(string) bool) bool {
 		return list == nil || slices.ContainsFunc(list, fits)
 	}
@@ -58,9 +57,9 @@ func (c *condition) holds(v *view) (groups, bool) {
 		return nil, false
 	case c.failed != nil && *c.failed != v.failed():
 		return nil, false
-	case !in(c.equals, func(s string) bool { return s == text }),
-		!in(c.starts, func(s string) bool { return startsWith(text, s) }),
-		!in(c.contains, func(s string) bool { return strings.Contains(text, s) }),
+	case !in(c.equals, func(s string) bool { return s == v.lower }),
+		!in(c.starts, func(s string) bool { return startsWith(v.lower, s) }),
+		!in(c.contains, func(s string) bool { return strings.Contains(v.lower, s) }),
 		!in(c.afterTool, func(name string) bool { return name == anyTool || v.has(name) }):
 		return nil, false
 	}

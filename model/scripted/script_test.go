@@ -143,13 +143,13 @@ func TestProblems(t *testing.T) {
 		{"rules are no list", "rules:\n  say: x\n", []string{"f:2:3: rules is a map; write a list, each rule with a - in front"}},
 		{"a rule is no map", "rules:\n  - x\n", []string{"f:2:5: a rule is text; write it with keys: when, times, say"}},
 		{
-			"unknown keys", "rulez: 1\nrules:\n  - wenn: x\n    say: [{txt: x}]\n    when: {contians: x}\n",
+			"unknown keys", "rulez: 1\nrules:\n  - wenn: x\n    say: [{txt: x}]\n    when: {contain: x}\n",
 			[]string{
 				`f:1:1: "rulez" is not known in the script; the keys are pace, rules`,
 				`f:3:5: "wenn" is not known in a rule; the keys are when, times, say`,
 				`f:4:12: "txt" is not known in a step; the keys are text, reasoning, words, call, delay, error, stop, pace`,
 				"f:4:12: a step does one thing, and this does 0; give each a step of its own, with a - in front",
-				`f:5:12: "contians" is not known in when; the keys are equals, starts, contains, matches, after_tool, failed, offers, media, turn, round`,
+				`f:5:12: "contain" is not known in when; the keys are equals, starts, contains, matches, after_tool, failed, offers, media, turn, round`,
 			},
 		},
 		{"a rule without an answer", "rules:\n  - when: {equals: x}\n", []string{"f:2:5: the rule says nothing; give it say: with a text or a list of steps"}},

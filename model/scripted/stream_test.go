@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -153,6 +154,24 @@ func TestTries(t *testing.T) {
 	want := []string{"a unavailable", "a unavailable", "a unavailable", "ab ~stop", "a unavailable", "ab ~stop", "a unavailable"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestTriesAreBounded: requests that nobody tries again are forgotten at last.
+func TestTriesAreBounded(t *testing.T) {
+	t.Parallel()
+	m := scriptOf(t, "rules: [{say: [{error: {code: unavailable, tries: 1}}, b]}]")
+	fails := func(i int) bool { return ask(t.Context(), m, request(user(strconv.Itoa(i)))).err != nil }
+	for i := range 10_000 {
+		if !fails(i) {
+			t.Fatalf("%d passes at once", i)
+		}
+	}
+	if fails(0) {
+		t.Error("a request was forgotten that might come again")
+	}
+	if !fails(0) || !fails(10_000) || !fails(1) {
+		t.Error("everything is remembered")
 	}
 }
 

@@ -49,10 +49,10 @@ func (d *decoder) flag(n node, what string) *bool {
 	return &value
 }
 
-func (d *decoder) number(n node, what string, least, most int) int {
+func (d *decoder) number(n node, what string, most int) int {
 	i, err := strconv.Atoi(n.raw)
-	if n.kind != kindInt || err != nil || i < least || i > most {
-		d.fail(n.place, "%s must be a whole number from %d to %d, without quotes", what, least, most)
+	if n.kind != kindInt || err != nil || i < 1 || i > most {
+		d.fail(n.place, "%s must be a whole number from 1 to %d, without quotes", what, most)
 		return 0
 	}
 	return i

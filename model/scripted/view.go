@@ -22,6 +22,7 @@ type view struct {
 	offered []string // names of tools
 	user    string   // what was said last, as it came
 	heard   string   // the same without what a group puts in front
+	lower   string   // the same in small letters
 	said    []string // what was said before
 	media   []string // what came with it, described
 	turn    int      // how often people have spoken; messages in a row are one
@@ -95,6 +96,7 @@ func (v *view) hear(m parley.ModelMessage) {
 	}
 	v.user = strings.TrimSpace(clean(parley.PlainText(text)))
 	v.heard = strings.TrimSpace(v.user[len(inFront.FindString(v.user)):])
+	v.lower = strings.ToLower(v.heard)
 	v.round, v.results = 1, nil
 	clear(v.calls)
 }
