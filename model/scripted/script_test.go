@@ -58,6 +58,8 @@ func TestScript(t *testing.T) {
 		},
 		{name: "an empty result", rules: "[{when: {after_tool: a, failed: false}, say: '${result}'}]", messages: messages{user("x"), calls("a"), results(ok(""))}, want: "(nothing) ~stop"},
 		{name: "a long result", rules: "[{when: {after_tool: any}, say: '${result}'}]", messages: messages{user("x"), calls("a"), results(ok(strings.Repeat("ä", 500)))}, want: strings.Repeat("ä", 399) + "… ~stop"},
+		{name: "a result after a message in between", rules: "[{when: {after_tool: look, equals: b}, say: '${tool} ${result}'}]", messages: messages{user("a"), calls("look"), user("b"), results(ok("y"))}, want: "look y ~stop"},
+		{name: "a result of an older call", rules: "[{when: {after_tool: any}, say: '${tool} ${result}'}]", messages: messages{user("a"), calls("look"), assistant("b"), results(ok("y"))}, want: "unknown y ~stop"},
 		{name: "a result of nobody's call", rules: "[{when: {after_tool: any}, say: '${tool} ${result}'}]", messages: messages{user("x"), results(ok("y"))}, want: "unknown y ~stop"},
 		{name: "round", rules: "\n  - {when: {after_tool: any, round: 3}, say: third}" + echo, messages: messages{user("a"), calls("look"), results(ok("")), calls("look"), results(ok(""))}, want: "third ~stop"},
 		{name: "not that round", rules: "\n  - {when: {after_tool: any, round: 3}, say: third}" + echo, messages: messages{user("a"), calls("look"), results(ok(""))}, want: "other result ~stop"},

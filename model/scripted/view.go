@@ -98,7 +98,6 @@ func (v *view) hear(m parley.ModelMessage) {
 	v.heard = strings.TrimSpace(v.user[len(inFront.FindString(v.user)):])
 	v.lower = strings.ToLower(v.heard)
 	v.round, v.results = 1, nil
-	clear(v.calls)
 }
 
 // describe says what a file is, by its bytes if they are there.
