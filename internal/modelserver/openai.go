@@ -66,15 +66,15 @@ func OpenAIError(message, kind, code string) string {
 	return string(text)
 }
 
-// openaiRefusal is a request that OpenAI does not take.
-type openaiRefusal struct {
+// openaiError is a request that OpenAI does not take.
+type openaiError struct {
 	status                     int
 	message, kind, param, code string
 }
 
-func (e *openaiRefusal) Error() string { return e.message }
+func (e *openaiError) Error() string { return e.message }
 
-func (e *openaiRefusal) write(w http.ResponseWriter) {
+func (e *openaiError) write(w http.ResponseWriter) {
 	body := map[string]any{"message": e.message, "type": e.kind, "param": nil, "code": nil}
 	if e.param != "" {
 		body["param"] = e.param
@@ -90,8 +90,8 @@ func (e *openaiRefusal) write(w http.ResponseWriter) {
 }
 
 // openaiBad is a request with a wrong parameter.
-func openaiBad(param, code, format string, args ...any) *openaiRefusal {
-	return &openaiRefusal{
+func openaiBad(param, code, format string, args ...any) *openaiError {
+	return &openaiError{
 		status: http.StatusBadRequest, kind: "invalid_request_error",
 		param: param, code: code, message: fmt.Sprintf(format, args...),
 	}

@@ -31,7 +31,7 @@ var openaiKnown = []string{
 var openaiName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 // openaiCheck reads a request and gives what OpenAI would refuse it for.
-func openaiCheck(r *http.Request, req Request, style OpenAIStyle) (openaiRequest, *openaiRefusal) {
+func openaiCheck(r *http.Request, req Request, style OpenAIStyle) (openaiRequest, *openaiError) {
 	var q openaiRequest
 	if r.Method != http.MethodPost || !strings.HasSuffix(req.Path, "/chat/completions") {
 		e := openaiBad("", "", "Invalid URL (%s %s)", r.Method, req.Path)
@@ -76,7 +76,7 @@ func openaiCheck(r *http.Request, req Request, style OpenAIStyle) (openaiRequest
 	return q, openaiCheckMessages(q.Messages)
 }
 
-func (q *openaiRequest) checkTop(fields map[string]json.RawMessage) *openaiRefusal {
+func (q *openaiRequest) checkTop(fields map[string]json.RawMessage) *openaiError {
 	if q.Model == "" {
 		return openaiBad("", "", "you must provide a model parameter")
 	}
@@ -120,7 +120,7 @@ func (q *openaiRequest) checkTop(fields map[string]json.RawMessage) *openaiRefus
 }
 
 // openaiCheckTools looks at the tools.
-func openaiCheckTools(tools []json.RawMessage) *openaiRefusal {
+func openaiCheckTools(tools []json.RawMessage) *openaiError {
 	if len(tools) > 128 {
 		return openaiBad("tools", "array_above_max_length", "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length %d instead.", len(tools))
 	}
@@ -166,7 +166,7 @@ func openaiCheckTools(tools []json.RawMessage) *openaiRefusal {
 }
 
 // openaiCheckSchema looks at the top of a schema.
-func openaiCheckSchema(path, name string, raw json.RawMessage) *openaiRefusal {
+func openaiCheckSchema(path, name string, raw json.RawMessage) *openaiError {
 	schema, err := openaiObject(raw, path)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func openaiCheckSchema(path, name string, raw json.RawMessage) *openaiRefusal {
 	return nil
 }
 
-func openaiCheckName(path, name string) *openaiRefusal {
+func openaiCheckName(path, name string) *openaiError {
 	if name == "" {
 		return openaiBad(path, "empty_string", "Invalid '%s': empty string. Expected a string with minimum length 1, but got an empty string instead.", path)
 	}
@@ -198,7 +198,7 @@ func openaiCheckName(path, name string) *openaiRefusal {
 }
 
 // openaiCheckImage looks at the address of an image.
-func openaiCheckImage(path, url string) *openaiRefusal {
+func openaiCheckImage(path, url string) *openaiError {
 	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
 		return nil
 	}
@@ -216,7 +216,7 @@ func openaiCheckImage(path, url string) *openaiRefusal {
 	return nil
 }
 
-func openaiLength(path, text string, most int) *openaiRefusal {
+func openaiLength(path, text string, most int) *openaiError {
 	if len(text) <= most {
 		return nil
 	}

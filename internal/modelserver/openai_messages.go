@@ -11,7 +11,7 @@ import (
 
 // openaiCheckMessages looks at every message, and that each call is answered
 // right after it was made.
-func openaiCheckMessages(messages []json.RawMessage) *openaiRefusal {
+func openaiCheckMessages(messages []json.RawMessage) *openaiError {
 	var open []string  // calls without an answer
 	answering := false // the last message was one with calls, or an answer to it
 	for i, raw := range messages {
@@ -26,7 +26,7 @@ func openaiCheckMessages(messages []json.RawMessage) *openaiRefusal {
 		}
 		if role == "tool" {
 			if !answering {
-				return openaiBad(path+".role", "", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+				return openaiBad(path+".role", "", "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 			}
 			if open, err = openaiCheckAnswer(m, path, open); err != nil {
 				return err
@@ -64,13 +64,13 @@ func openaiCheckMessages(messages []json.RawMessage) *openaiRefusal {
 	return nil
 }
 
-func openaiUnanswered(path string, open []string) *openaiRefusal {
+func openaiUnanswered(path string, open []string) *openaiError {
 	return openaiBad(path+".role", "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 }
 
 // openaiCheckAnswer looks at a tool message and gives the calls that are still
 // without an answer.
-func openaiCheckAnswer(m map[string]json.RawMessage, path string, open []string) ([]string, *openaiRefusal) {
+func openaiCheckAnswer(m map[string]json.RawMessage, path string, open []string) ([]string, *openaiError) {
 	for _, name := range openaiSorted(m) {
 		if !slices.Contains([]string{"role", "content", "tool_call_id"}, name) {
 			return nil, openaiUnexpected(path, name)
@@ -89,7 +89,7 @@ func openaiCheckAnswer(m map[string]json.RawMessage, path string, open []string)
 
 // openaiCheckAssistant looks at an assistant message and gives the ids of its
 // calls.
-func openaiCheckAssistant(raw json.RawMessage, m map[string]json.RawMessage, path string) ([]string, *openaiRefusal) {
+func openaiCheckAssistant(raw json.RawMessage, m map[string]json.RawMessage, path string) ([]string, *openaiError) {
 	if _, err := openaiObject(raw, path, "role", "content", "tool_calls", "refusal", "name", "audio"); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func openaiCheckAssistant(raw json.RawMessage, m map[string]json.RawMessage, pat
 	return ids, nil
 }
 
-func openaiCheckCall(raw json.RawMessage, path string) (string, *openaiRefusal) {
+func openaiCheckCall(raw json.RawMessage, path string) (string, *openaiError) {
 	call, err := openaiObject(raw, path, "id", "type", "function")
 	if err != nil {
 		return "", err
@@ -155,7 +155,7 @@ func openaiCheckCall(raw json.RawMessage, path string) (string, *openaiRefusal) 
 }
 
 // openaiCheckContent looks at content, a string or a list of parts.
-func openaiCheckContent(raw json.RawMessage, path string, needed bool, kinds ...string) *openaiRefusal {
+func openaiCheckContent(raw json.RawMessage, path string, needed bool, kinds ...string) *openaiError {
 	if raw == nil || string(raw) == "null" {
 		if needed {
 			return openaiBad(path, "", "Invalid value for 'content': expected a string, got null.")
@@ -204,7 +204,7 @@ func openaiCheckContent(raw json.RawMessage, path string, needed bool, kinds ...
 	return nil
 }
 
-func openaiCheckImagePart(raw json.RawMessage, path string) *openaiRefusal {
+func openaiCheckImagePart(raw json.RawMessage, path string) *openaiError {
 	image, err := openaiObject(raw, path, "url", "detail")
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func openaiCheckImagePart(raw json.RawMessage, path string) *openaiRefusal {
 }
 
 // openaiObject reads an object. If fields are named, it must have no others.
-func openaiObject(raw json.RawMessage, path string, known ...string) (map[string]json.RawMessage, *openaiRefusal) {
+func openaiObject(raw json.RawMessage, path string, known ...string) (map[string]json.RawMessage, *openaiError) {
 	var fields map[string]json.RawMessage
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &fields) != nil {
 		if path == "" {
@@ -233,12 +233,12 @@ func openaiObject(raw json.RawMessage, path string, known ...string) (map[string
 	return fields, nil
 }
 
-func openaiUnexpected(path, name string) *openaiRefusal {
+func openaiUnexpected(path, name string) *openaiError {
 	return openaiBad(path+"."+name, "unknown_parameter", "Unknown parameter: '%s.%s'.", path, name)
 }
 
 // openaiInto reads a field, if it is there.
-func openaiInto(fields map[string]json.RawMessage, name, path string, into any) *openaiRefusal {
+func openaiInto(fields map[string]json.RawMessage, name, path string, into any) *openaiError {
 	raw := fields[name]
 	if raw == nil {
 		return nil

@@ -61,16 +61,15 @@ func (a *answer) take(data []byte) ([]parley.ModelPiece, error) {
 		return nil, nil
 	}
 	var c chunk
-	err := json.Unmarshal(data, &c)
-	if a.finish != "" && (err != nil || !empty(c.Error)) {
+	readable := json.Unmarshal(data, &c) == nil
+	switch failed := !readable || !empty(c.Error); {
+	case failed && a.finish != "":
 		// The answer is whole; what comes after can only bring its usage.
 		a.over = true
 		return nil, nil
-	}
-	if err != nil {
+	case !readable:
 		return nil, a.nonsense("an event is not what it should be")
-	}
-	if !empty(c.Error) {
+	case failed:
 		return nil, a.inStream(c.Error)
 	}
 	if !empty(c.Usage) {

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -64,8 +65,7 @@ func printable(r rune) rune {
 // number calls, name them by id, do both, or neither; and some number all of them
 // with 0.
 func (cs *calls) find(d callDelta) *call {
-	for i := len(cs.list) - 1; i >= 0; i-- {
-		c := cs.list[i]
+	for _, c := range slices.Backward(cs.list) {
 		if d.Index != nil && *d.Index != c.index {
 			continue
 		}

@@ -37,10 +37,8 @@ func (f failures) check(req *http.Request, next option.MiddlewareNext) (*http.Re
 		return nil, err
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
+		defer res.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what there is of it has to do
-		if err := res.Body.Close(); err != nil {
-			body = nil
-		}
 		return nil, f.refused(res.StatusCode, readVendor(body), retryAfter(res.Header))
 	}
 	res.Body = &boundedBody{ReadCloser: res.Body}

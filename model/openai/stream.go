@@ -36,11 +36,11 @@ func (m *Model) Stream(ctx context.Context, req parley.ModelRequest) iter.Seq2[p
 		}
 		var res *http.Response
 		stream := m.chat.NewStreaming(ctx, params, append(options, option.WithResponseInto(&res))...)
-		defer stream.Close()
 		if err := stream.Err(); err != nil {
 			yield(parley.ModelPiece{}, f.sent(ctx, err))
 			return
 		}
+		defer res.Body.Close()
 		// The SDK's own stream takes an error field that is null for an error, and
 		// knows no reasoning; its decoder of events is what is used of it.
 		m.read(ctx, ssestream.NewDecoder(res), f, yield)
