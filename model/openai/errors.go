@@ -37,7 +37,7 @@ func (f failures) check(req *http.Request, next option.MiddlewareNext) (*http.Re
 		return nil, err
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
-		defer res.Body.Close()
+		defer func() { _ = res.Body.Close() }()                       // it was only read
 		body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what there is of it has to do
 		return nil, f.refused(res.StatusCode, readVendor(body), retryAfter(res.Header))
 	}

@@ -40,7 +40,7 @@ func (m *Model) Stream(ctx context.Context, req parley.ModelRequest) iter.Seq2[p
 			yield(parley.ModelPiece{}, f.sent(ctx, err))
 			return
 		}
-		defer res.Body.Close()
+		defer func() { _ = res.Body.Close() }() // it was only read
 		// The SDK's own stream takes an error field that is null for an error, and
 		// knows no reasoning; its decoder of events is what is used of it.
 		m.read(ctx, ssestream.NewDecoder(res), f, yield)
