@@ -38,7 +38,10 @@ type keeper struct {
 
 const handle = "0123456789abcdef"
 
-func (k *keeper) keep(_ context.Context, r io.Reader) (parley.Blob, error) {
+func (k *keeper) keep(ctx context.Context, r io.Reader) (parley.Blob, error) {
+	if _, limited := ctx.Deadline(); ctx.Err() != nil || !limited {
+		return parley.Blob{}, errors.New("it would not be stored, or take forever")
+	}
 	if k.err != nil {
 		return parley.Blob{}, k.err
 	}
@@ -134,6 +137,18 @@ func TestLongResults(t *testing.T) {
 		if kept := strings.HasPrefix(tt.want, "kept"); kept != (res.Media != nil && res.Media.Handle == handle) || tt.media != nil && res.Media != tt.media {
 			t.Errorf("%s: the media is %+v", tt.title, res.Media)
 		}
+	}
+}
+
+// TestKeepAfterCancel has a tool that is done when nobody waits any more.
+func TestKeepAfterCancel(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k := &keeper{}
+	res, err := runOne(ctx, t, says(strings.Repeat("a", 20_000)), tool.Config{KeepFunc: k.keep}, "")
+	if err != nil || len(k.text) != 20_000 || res.Media == nil {
+		t.Errorf("got %+v, %v", res.Media, err)
 	}
 }
 
