@@ -53,19 +53,25 @@ func who(role parley.Role, user parley.UserID) parley.Principal {
 	return parley.Principal{Identity: "test:1", User: user, Role: role}
 }
 
-// runOne runs a call of an agent whose only tool is the given one, as its owner.
-func runOne(ctx context.Context, t *testing.T, f fake, cfg tool.Config, arguments string) (parley.ToolResult, error) {
+// only gives the tools of an agent that has one.
+func only(t *testing.T, f fake, cfg tool.Config, p parley.Principal) *tool.Set {
 	t.Helper()
 	r, err := tool.New([]tool.Group{{Name: f.name, Tools: []parley.Tool{f}}}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := who(parley.RoleOwner, "")
 	s, err := r.For(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Run(ctx, parley.ToolCaller{Principal: p}, parley.ToolCall{ID: "c1", Name: f.name, Arguments: json.RawMessage(arguments)})
+	return s
+}
+
+// runOne runs a call of an agent whose only tool is the given one, as its owner.
+func runOne(ctx context.Context, t *testing.T, f fake, cfg tool.Config, arguments string) (parley.ToolResult, error) {
+	t.Helper()
+	p := who(parley.RoleOwner, "")
+	return only(t, f, cfg, p).Run(ctx, parley.ToolCaller{Principal: p}, parley.ToolCall{ID: "c1", Name: f.name, Arguments: json.RawMessage(arguments)})
 }
 
 func wantCode(t *testing.T, err error, code parley.Code, text string) {

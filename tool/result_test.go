@@ -73,10 +73,15 @@ func TestResults(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 10
+	k, text := &keeper{}, ""
+	f := fake{name: "t", run: func(context.Context, parley.ToolCall) (parley.ToolResult, error) {
+		return parley.ToolResult{Text: text}, nil
+	}}
+	p := who(parley.RoleOwner, "")
+	s := only(t, f, tool.Config{Scrubber: scrubber(), KeepFunc: k.keep, MaxResult: most}, p)
 	for shift := range 1200 {
-		k := &keeper{}
-		text := strings.Repeat("a", shift) + password + "€" + strings.Repeat("é", 300) + password + strings.Repeat("z", 1500-shift)
-		res, err := runOne(t.Context(), t, says(text), tool.Config{Scrubber: scrubber(), KeepFunc: k.keep, MaxResult: most}, "")
+		text = strings.Repeat("a", shift) + password + "€" + strings.Repeat("é", 300) + password + strings.Repeat("z", 1500-shift)
+		res, err := s.Run(t.Context(), parley.ToolCaller{Principal: p}, parley.ToolCall{ID: "c1", Name: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}

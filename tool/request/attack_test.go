@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +53,7 @@ func TestAnswers(t *testing.T) {
 		{"huge, and says so", until(ok+"Content-Length: 1099511627776\r\n\r\n", strings.Repeat("a", 64*kib)), request.Config{MaxBody: 300 * kib}, false, []string{"the answer has more than 307200 bytes; this is its beginning"}, 250 * kib},
 		{"endless", until(ok+"\r\n", strings.Repeat("a", 64*kib)), request.Config{MaxBody: 300 * kib}, false, []string{"more than 307200 bytes"}, 250 * kib},
 		{"endless, in chunks", until(ok+"Transfer-Encoding: chunked\r\n\r\n", chunk), request.Config{MaxBody: 300 * kib}, false, []string{"more than 307200 bytes"}, 250 * kib},
-		{"a bomb", say(ok + "Content-Encoding: gzip\r\nContent-Length: " + strconv.Itoa(len(bomb())) + "\r\n\r\n" + bomb()), request.Config{MaxBody: 300 * kib}, false, []string{"more than 307200 bytes"}, 250 * kib},
+		{"a bomb", say(ok + "Content-Encoding: gzip\r\n\r\n" + bomb()), request.Config{MaxBody: 300 * kib}, false, []string{"more than 307200 bytes"}, 250 * kib},
 		{"packed, as it should be", say(ok + "Content-Encoding: gzip\r\n\r\n" + packed("hi", 1)), request.Config{}, false, []string{"\n\nhi"}, 0},
 		{"packed, but not", say(ok + "Content-Encoding: gzip\r\n\r\nhi"), request.Config{}, true, []string{"gzip|EOF"}, 0},
 		{"packed, and cut off", say(ok + "Content-Encoding: gzip\r\n\r\n" + packed("hi", 1000)[:20]), request.Config{}, true, []string{"broke off"}, 0},
@@ -120,4 +119,4 @@ func packed(text string, times int) string {
 }
 
 // bomb is 64 MiB, small.
-func bomb() string { return packed(strings.Repeat("a", 1<<20), 64) }
+func bomb() string { return strings.Repeat(packed(strings.Repeat("a", 1<<20), 1), 64) }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -181,12 +182,13 @@ func TestCredentialCut(t *testing.T) {
 	t.Parallel()
 	var w world
 	const most = 20_000
+	a := w.add(t, "a", func(rw http.ResponseWriter, r *http.Request) {
+		shift, _ := strconv.Atoi(r.URL.RawQuery)
+		_, _ = io.WriteString(rw, strings.Repeat("-", most-shift)+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+strings.Repeat("-", most))
+	})
 	for shift := range len(key) + 2 {
-		a := w.add(t, "a", func(rw http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(rw, strings.Repeat("-", most-shift)+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+strings.Repeat("-", most))
-		})
 		cfg := request.Config{Guard: w.guard(), MaxBody: most, Credentials: []request.Credential{{Host: host(a), ValueFunc: value(key)}}}
-		res := want(t, cfg, map[string]any{"url": a.URL}, false, "this is its beginning")
+		res := want(t, cfg, map[string]any{"url": a.URL + "/?" + strconv.Itoa(shift)}, false, "this is its beginning")
 		if strings.Contains(res.Text, key[:3]) || len(res.Text) < 10_000 {
 			t.Fatalf("%d: got %q", shift, res.Text)
 		}
