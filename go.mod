@@ -3,9 +3,11 @@ module github.com/parley-run/parley
 go 1.26.8
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/godbus/dbus/v5 v5.2.2
 	github.com/google/go-cmp v0.7.0
+	github.com/google/jsonschema-go v0.4.3
 	github.com/ncruces/go-sqlite3 v0.35.4
 	github.com/spf13/cobra v1.10.2
 	github.com/tiktoken-go/tokenizer v0.10.0

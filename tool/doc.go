@@ -1,7 +1,8 @@
-// Package tool is what stands between a model's wish and a tool: a registry that
-// checks arguments, a policy that says who may have what run, the cutting and
-// scrubbing of results, and the guard that keeps requests away from addresses
-// they have no business with. The tools themselves are in the packages below.
+// Package tool holds what all tools of an agent have in common: which there are
+// ([Registry]), who may have them run ([Rule]), that arguments fit their schema,
+// that results are short, clean and free of secrets, and a [Guard] for those that
+// reach out into the network. The tools themselves are in the packages below it.
 //
-// The package starts no goroutine of its own.
+// The package starts no goroutine. It must not import any other of the module but
+// the root and secret.
 package tool
