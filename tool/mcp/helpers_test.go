@@ -1,0 +1,189 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/secret"
+	"github.com/parley-run/parley/tool/mcp"
+)
+
+const (
+	kindEnv = "PARLEY_TEST_SERVER" // makes this program a server of that kind
+	markEnv = "PARLEY_TEST_MARK"   // finds the processes of a test
+	fileEnv = "PARLEY_TEST_FILE"   // where a server writes down what happened
+	hidden  = "hunter2-is-the-password"
+)
+
+// warned collects warnings.
+type warned struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (w *warned) add(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, text)
+}
+
+func (w *warned) all() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.text, "\n")
+}
+
+// program is a server that is a process of its own.
+type program struct {
+	*mcp.Server
+	warned *warned
+	file   string
+	mark   string
+}
+
+// start makes a server of a kind, and sees to it that nothing is left of it.
+func start(t *testing.T, kind string, change func(*mcp.Config)) *program {
+	t.Helper()
+	p := &program{warned: &warned{}, file: filepath.Join(t.TempDir(), "file")}
+	p.mark = p.file // as unique as anything
+	cfg := mcp.Config{
+		Name: "test", Command: []string{os.Args[0]}, StopTimeout: 5 * time.Second, WarnFunc: p.warned.add,
+		Env: map[string]mcp.Setting{kindEnv: {Text: kind}, markEnv: {Text: p.mark}, fileEnv: {Text: p.file}, "TOKEN": {Text: "Bearer ", SecretFunc: secretOf(hidden)}},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	var err error
+	if p.Server, err = mcp.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.end(t) })
+	return p
+}
+
+// end closes the server, twice, and looks for processes that are left.
+func (p *program) end(t *testing.T) {
+	t.Helper()
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if left := p.processes(t); left != nil {
+		t.Errorf("processes are left: %v", left)
+	}
+}
+
+// processes gives the ids of the processes that this server, or one that it
+// started, is.
+func (p *program) processes(t *testing.T) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range dirs {
+		// A process that has ended, or is another user's, cannot be read.
+		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(markEnv+"="+p.mark+"\x00")) {
+			found = append(found, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	return found
+}
+
+// noted waits until the server has written down a line.
+func (p *program) noted(t *testing.T, line string) {
+	t.Helper()
+	eventually(t, "the note "+line, func() bool {
+		data, err := os.ReadFile(p.file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return strings.Contains("\n"+string(data), "\n"+line+"\n")
+	})
+}
+
+// eventually waits for something that another process does.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for limit := time.After(20 * time.Second); !ok(); {
+		select {
+		case <-ticker.C:
+		case <-limit:
+			t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+func tools(t *testing.T, s *mcp.Server) map[string]parley.Tool {
+	t.Helper()
+	list, err := s.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]parley.Tool, len(list))
+	for _, one := range list {
+		all[one.Spec().Name] = one
+	}
+	return all
+}
+
+// call runs a tool and gives its result.
+func call(ctx context.Context, t *testing.T, one parley.Tool, arguments string) parley.ToolResult {
+	t.Helper()
+	if one == nil {
+		t.Fatal("there is no such tool")
+	}
+	result, err := one.Run(ctx, parley.ToolCaller{}, parley.ToolCall{ID: "c", Name: one.Spec().Name, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// want compares a result with a text that it has to be, or to hold.
+func want(t *testing.T, got parley.ToolResult, isError bool, parts ...string) {
+	t.Helper()
+	if got.IsError != isError {
+		t.Errorf("is an error: %v, want %v: %s", got.IsError, isError, got.Text)
+	}
+	for _, part := range parts {
+		if !strings.Contains(got.Text, part) {
+			t.Errorf("got %q, want %q in it", got.Text, part)
+		}
+	}
+	if strings.Contains(got.Text, hidden) {
+		t.Errorf("a secret is in %q", got.Text)
+	}
+}
+
+func wantError(t *testing.T, err error, code parley.Code, parts ...string) {
+	t.Helper()
+	if err == nil || parley.CodeOf(err) != code {
+		t.Fatalf("got %v, want the code %s", err, code)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("got %q, want %q in it", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), hidden) {
+		t.Errorf("a secret is in %q", err)
+	}
+}
+
+func secretOf(text string) func(context.Context) (secret.Value, error) {
+	return func(context.Context) (secret.Value, error) { return secret.NewValue(text), nil }
+}
