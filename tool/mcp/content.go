@@ -12,6 +12,9 @@ import (
 	"github.com/parley-run/parley"
 )
 
+// margin is more than the longest secret has.
+const margin = 64 << 10
+
 // result makes a result of what a server answered.
 func (s *Server) result(ctx context.Context, answer *sdk.CallToolResult) (parley.ToolResult, error) {
 	r := reading{server: s}
@@ -26,8 +29,10 @@ func (s *Server) result(ctx context.Context, answer *sdk.CallToolResult) (parley
 	if answer.InputRequests != nil {
 		r.line("The server asks for input before it goes on, which it does not get here.")
 	}
-	text, less := cut(plain(s.cfg.Scrubber, r.text.String()), s.cfg.MaxResult)
-	if less {
+	// What is far beyond the limit is not looked at; a secret at the limit is.
+	text, much := cut(r.text.String(), s.cfg.MaxResult+margin)
+	text, less := cut(plain(s.cfg.Scrubber, text), s.cfg.MaxResult)
+	if much || less {
 		text += fmt.Sprintf("\n[the rest was left out; a result has at most %d bytes]", s.cfg.MaxResult)
 	}
 	return parley.ToolResult{Text: text, Media: r.media, IsError: answer.IsError || answer.InputRequests != nil}, nil

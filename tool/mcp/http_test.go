@@ -149,6 +149,25 @@ func TestHTTPStateless(t *testing.T) {
 	want(t, call(t.Context(), t, tools(t, s)["web_echo"], `{"a":1}`), false, `{"a":1}`)
 }
 
+// TestHTTPModern: a server that refuses the older handshake is asked in the later
+// way.
+func TestHTTPModern(t *testing.T) {
+	t.Parallel()
+	server := goodServer(nil)
+	server.AddReceivingMiddleware(onlyModern)
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true})
+	s, got, _ := remote(t, handler, nil)
+	want(t, call(t.Context(), t, tools(t, s)["web_echo"], `{"a":1}`), false, `{"a":1}`)
+	want(t, call(t.Context(), t, tools(t, s)["web_structured"], `{}`), false, `{"id":1234567890123456789}`)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := got.list[len(got.list)-1]
+	if v := last.Header.Get("Mcp-Protocol-Version"); v <= "2025-11-25" || got.with("server/discover") != 1 || got.with("subscriptions/listen") != 0 {
+		t.Errorf("the version is %s, asked %d times, listening %d times", v, got.with("server/discover"), got.with("subscriptions/listen"))
+	}
+}
+
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	for name, guard := range map[string]*tool.Guard{"none": nil, "strict": tool.NewGuard(tool.GuardConfig{})} {
@@ -291,9 +310,7 @@ func TestHTTPCallFails(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			for range 100 {
-				_, _ = io.WriteString(z, huge)
-			}
+			_, _ = io.WriteString(z, huge)
 			_ = z.Close()
 		}, []string{fmt.Sprintf("more than %d bytes", mcp.MaxMessage), unknown}},
 		"not JSON": {func(w http.ResponseWriter, _ *http.Request) {
@@ -308,6 +325,10 @@ func TestHTTPCallFails(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, ": nothing\n\n")
 		}, []string{unknown}},
+		"stream breaks": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "retry: 1\nid: nowhere_1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n")
+		}, []string{unknown}},
 		"never answers": {func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }, []string{"did not answer within 700ms", unknown}},
 		"never ends": {func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -321,7 +342,11 @@ func TestHTTPCallFails(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, got, _ := remote(t, faulty(t, test.fault), func(c *mcp.Config) { c.Timeout = 700 * time.Millisecond })
+			s, got, _ := remote(t, faulty(t, test.fault), func(c *mcp.Config) {
+				if strings.HasPrefix(name, "never") {
+					c.Timeout = 700 * time.Millisecond
+				}
+			})
 			result := call(t.Context(), t, tools(t, s)["web_echo"], `{"once":1}`)
 			want(t, result, true, test.want...)
 			if n := got.with(`{"once":1}`); n != 1 {
@@ -409,12 +434,12 @@ func TestHTTPFlood(t *testing.T) {
 	s, got, _ := remote(t, faulty(t, func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i := range 5000 {
-			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"q%d\",\"method\":\"sampling/createMessage\",\"params\":{}}\n\n", i)
+			_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"q%d\",\"method\":\"sampling/createMessage\",\"params\":{}}\n\n", i)
 		}
-		body, _ := io.ReadAll(req.Body) //nolint:errcheck // it is in memory
+		body, _ := io.ReadAll(req.Body)
 		_, rest, _ := strings.Cut(string(body), `"id":`)
 		id, _, _ := strings.Cut(rest, ",")
-		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"answer\"}]}}\n\n", id)
+		_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"answer\"}]}}\n\n", id)
 	}), nil)
 	want(t, call(t.Context(), t, tools(t, s)["web_echo"], `{}`), false, "answer")
 	if n := got.with("not supported by this client"); n == 5000 {

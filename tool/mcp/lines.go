@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -66,16 +67,10 @@ func (l *lines) line() ([]byte, error) {
 			return nil, parley.Errorf(parley.CodeTooLarge, "it sent a message of more than %d bytes", maxMessage)
 		}
 		line = append(line, piece...)
-		switch err {
-		case nil:
+		switch {
+		case err == nil, errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
 			return line, nil
-		case bufio.ErrBufferFull: // it gives these errors as they are
-		case io.EOF:
-			if len(bytes.TrimSpace(line)) > 0 {
-				return line, nil
-			}
-			return nil, err
-		default:
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}
 	}

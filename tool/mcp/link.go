@@ -96,8 +96,9 @@ func (s *Server) dialAs(ctx context.Context, version string) (*link, error) {
 		return nil, s.unavailable(ctx, l.over, err)
 	}
 	l.session, l.since = session, s.nowFunc()
-	if r := session.InitializeResult(); s.cfg.URL != "" && r != nil && r.Capabilities != nil && r.Capabilities.Tools != nil {
-		l.unnoticed = r.Capabilities.Tools.ListChanged
+	if r := session.InitializeResult(); r != nil {
+		l.over.agreed(r.ProtocolVersion)
+		l.unnoticed = s.cfg.URL != "" && r.Capabilities != nil && r.Capabilities.Tools != nil && r.Capabilities.Tools.ListChanged
 	}
 	return l, nil
 }
@@ -105,9 +106,11 @@ func (s *Server) dialAs(ctx context.Context, version string) (*link, error) {
 // unavailable makes an error of a failure to connect, whose cause stays in the
 // chain without being told twice.
 func (s *Server) unavailable(ctx context.Context, over carrier, err error) error {
-	why := over.why(err)
+	var why string
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		why = strings.TrimSuffix(fmt.Sprintf("it was not ready within %v; %s", s.cfg.ConnectTimeout, why), "; ")
+		why = strings.TrimSuffix(fmt.Sprintf("it was not ready within %v; %s", s.cfg.ConnectTimeout, over.why(nil)), "; ")
+	} else {
+		why = over.why(err)
 	}
 	code := parley.CodeUnavailable
 	if e, ok := errors.AsType[*parley.Error](err); ok {

@@ -46,13 +46,14 @@ func (s *Server) Tools(ctx context.Context) ([]parley.Tool, error) {
 		return slices.Clone(list), nil
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.stale = true
-	if s.list == nil || s.closed || ctx.Err() != nil {
+	list, closed := s.list, s.closed
+	s.mu.Unlock()
+	if list == nil || closed || ctx.Err() != nil {
 		return nil, err
 	}
 	s.warn("its tools could not be asked for, the last list is used: %v", err)
-	return slices.Clone(s.list), nil
+	return slices.Clone(list), nil
 }
 
 // known gives the last list if it still holds.

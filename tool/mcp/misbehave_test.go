@@ -57,18 +57,23 @@ func TestCannotStart(t *testing.T) {
 		code   parley.Code
 		want   []string
 	}{
-		"exit":    {nil, parley.CodeUnavailable, []string{"MCP server test is not available", "exit status 7", "no licence for [secret]"}},
-		"garbage": {nil, parley.CodeInvalid, []string{"it writes things to its output that are no messages"}},
-		"mute":    {func(c *mcp.Config) { c.ConnectTimeout = 200 * time.Millisecond }, parley.CodeUnavailable, []string{"it was not ready within 200ms"}},
-		"none":    {func(c *mcp.Config) { c.Command = []string{"/does/not/exist"} }, parley.CodeUnavailable, []string{"cannot start /does/not/exist", "no such file"}},
-		"dir":     {func(c *mcp.Config) { c.Dir = "/does/not/exist" }, parley.CodeUnavailable, []string{"cannot start", "no such file"}},
+		"exit":      {nil, parley.CodeUnavailable, []string{"MCP server test is not available", "exit status 7", "no licence for [secret]"}},
+		"lastwords": {nil, parley.CodeUnavailable, []string{"exit status 9", "the last word"}},
+		"garbage":   {nil, parley.CodeInvalid, []string{"it writes things to its output that are no messages"}},
+		"mute":      {func(c *mcp.Config) { c.ConnectTimeout = 200 * time.Millisecond }, parley.CodeUnavailable, []string{"it was not ready within 200ms"}},
+		"none":      {func(c *mcp.Config) { c.Command = []string{"/does/not/exist"} }, parley.CodeUnavailable, []string{"cannot start /does/not/exist", "no such file"}},
+		"dir":       {func(c *mcp.Config) { c.Dir = "/does/not/exist" }, parley.CodeUnavailable, []string{"cannot start", "no such file"}},
 	}
 	for kind, test := range tests {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, kind, test.change)
-			wantError(t, p.Connect(t.Context()), test.code, test.want...)
-			_, err := p.Tools(t.Context())
+			err := p.Connect(t.Context())
+			wantError(t, err, test.code, test.want...)
+			if n := len(err.Error()); n > mcp.MaxTail+1024 {
+				t.Errorf("the error has %d bytes", n)
+			}
+			_, err = p.Tools(t.Context())
 			wantError(t, err, test.code, test.want...)
 			if left := p.processes(t); left != nil {
 				t.Errorf("processes are left before it is closed: %v", left)

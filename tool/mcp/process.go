@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -85,7 +84,8 @@ func (p *process) Connect(ctx context.Context) (sdk.Connection, error) {
 func environment(own map[string]secret.Value) []string {
 	var env []string
 	for _, name := range inherited {
-		if text, ok := os.LookupEnv(name); ok && own[name].Reveal() == "" {
+		_, given := own[name]
+		if text, ok := os.LookupEnv(name); ok && !given {
 			env = append(env, name+"="+text)
 		}
 	}
@@ -285,9 +285,8 @@ func (p *process) why(err error) string {
 	if p.byItself && errors.Is(p.readErr, io.EOF) {
 		parts = append(parts, "the program has ended ("+p.cmd.ProcessState.String()+")")
 	}
-	text := strings.Join(parts, "; ")
 	if last := p.tail.String(); last != "" {
-		text += fmt.Sprintf("; the end of its error output: %s", last)
+		parts = append(parts, "the end of its error output: "+last)
 	}
-	return text
+	return strings.Join(parts, "; ")
 }

@@ -23,18 +23,21 @@ func serve(kind string) error {
 	}
 	server := goodServer(options)
 	if kind == "modern" {
-		server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
-			return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-				if method == "initialize" {
-					return nil, errors.New("this server is too modern for that")
-				}
-				return next(ctx, method, req)
-			}
-		})
+		server.AddReceivingMiddleware(onlyModern)
 	}
 	err := server.Run(context.Background(), &sdk.StdioTransport{})
 	put("ended")
 	return err
+}
+
+// onlyModern refuses the handshake of older versions.
+func onlyModern(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if method == "initialize" {
+			return nil, errors.New("this server is too modern for that")
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // put writes down that something has happened.
@@ -43,7 +46,7 @@ func put(line string) {
 	if err != nil {
 		return
 	}
-	fmt.Fprintln(f, line)
+	_, _ = fmt.Fprintln(f, line)
 	_ = f.Close()
 }
 
@@ -70,7 +73,7 @@ func goodServer(options *sdk.ServerOptions) *sdk.Server {
 	add("refuse", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return nil, errors.New("not today, " + hidden)
 	})
-	add("env", func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	add("env", func(_ context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		wd, err := os.Getwd()
 		return text(strings.Join(os.Environ(), "\n") + "\nDIR=" + wd), err
 	})
@@ -79,7 +82,7 @@ func goodServer(options *sdk.ServerOptions) *sdk.Server {
 		return &sdk.CallToolResult{Content: []sdk.Content{}, StructuredContent: json.RawMessage(`{"id":1234567890123456789}`)}, nil
 	})
 	add("large", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return text(strings.Repeat("é", 1<<20)), nil
+		return text(strings.Repeat("é", 1<<17)), nil
 	})
 	add("dirty", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return text("a\x00b hunter2\x00-is-the-password"), nil

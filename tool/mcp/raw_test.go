@@ -19,11 +19,16 @@ var rawKinds = map[string]func() error{
 		os.Exit(7)
 		return nil
 	},
+	"lastwords": func() error {
+		_, _ = os.Stderr.WriteString(strings.Repeat("not the last word\n", 100_000) + "the last word\n")
+		os.Exit(9)
+		return nil
+	},
 	"mute":    func() error { _, err := io.Copy(io.Discard, os.Stdin); return err },
 	"sleeper": func() error { signal.Ignore(syscall.SIGTERM); put("sleeping"); select {} },
 	"stubborn": func() error {
 		signal.Ignore(syscall.SIGTERM)
-		child := exec.Command(os.Args[0]) //nolint:gosec,noctx // this program itself, which outlives its parent
+		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), kindEnv+"=sleeper")
 		if err := child.Start(); err != nil {
 			return err
@@ -35,7 +40,7 @@ var rawKinds = map[string]func() error{
 		select {}
 	},
 	"orphans": func() error { // ends when it should, but leaves somebody behind that holds its output
-		child := exec.Command(os.Args[0]) //nolint:gosec,noctx // this program itself, which outlives its parent
+		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), kindEnv+"=sleeper")
 		child.Stdout = os.Stdout
 		if err := child.Start(); err != nil {
@@ -46,7 +51,7 @@ var rawKinds = map[string]func() error{
 	"errflood": func() error {
 		go func() {
 			for line := strings.Repeat("e", 1023) + "\n"; ; {
-				if _, err := io.WriteString(os.Stderr, line); err != nil {
+				if _, err := os.Stderr.WriteString(line); err != nil {
 					return
 				}
 			}
@@ -55,13 +60,13 @@ var rawKinds = map[string]func() error{
 	},
 	"garbage": func() error {
 		for {
-			if _, err := io.WriteString(os.Stdout, "this is not a message\n"); err != nil {
+			if _, err := os.Stdout.WriteString("this is not a message\n"); err != nil {
 				return err
 			}
 		}
 	},
 	"greeting": func() error {
-		fmt.Fprintf(os.Stdout, "Welcome to my server, %s!\n\n{\"not\": \"a message\"}\n[]\n", hidden)
+		_, _ = fmt.Fprintf(os.Stdout, "Welcome to my server, %s!\n\n{\"not\": \"a message\"}\n[]\n", hidden)
 		return talk(answer)
 	},
 	"twice": func() error {
@@ -77,11 +82,20 @@ var rawKinds = map[string]func() error{
 		})
 	},
 	"huge": func() error {
+		n := 0
 		return talk(func(id int, method string) []string {
 			if method != "tools/call" {
 				return answer(id, method)
 			}
-			return []string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, strings.Repeat("x", 50<<20))}
+			_, _ = fmt.Fprintf(os.Stdout, `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"`, id)
+			for piece := strings.Repeat("x", 1<<20); ; {
+				if n++; n > 50 {
+					return []string{`"}]}}`}
+				}
+				if _, err := os.Stdout.WriteString(piece); err != nil {
+					return nil
+				}
+			}
 		})
 	},
 	"unreadable": onCall(`{"content":[{"type":"hologram"}]}`),
@@ -247,7 +261,7 @@ func talk(answers func(id int, method string) []string, last ...string) error {
 			continue
 		}
 		for _, a := range answers(*req.ID, req.Method) {
-			fmt.Fprintln(out, a)
+			_, _ = fmt.Fprintln(out, a)
 		}
 		if err := out.Flush(); err != nil {
 			return err

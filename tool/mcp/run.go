@@ -91,7 +91,7 @@ func (r *remote) send(ctx context.Context, l *link, arguments json.RawMessage) (
 		return failed("The call was not sent to MCP server %s: %s", s.cfg.Name, why), lost, nil
 	case status == http.StatusNotFound:
 		return failed("MCP server %s has forgotten the session and did not run the call; a call made now gets a new session.", s.cfg.Name), false, nil
-	case status >= 300 && status < 500:
+	case status >= 300 && status < 500 && status != http.StatusRequestTimeout:
 		return failed("MCP server %s refused the call: %s", s.cfg.Name, why), false, nil
 	}
 	return failed("The connection to MCP server %s failed while the call ran: %s\n%s", s.cfg.Name, why, unknown), false, nil
@@ -124,7 +124,7 @@ const settleTimeout = time.Second
 // up one whose session the server does not know.
 func (s *Server) lost(ctx context.Context, l *link, n *note, err error) bool {
 	if n.status.Load() == http.StatusNotFound {
-		s.drop(l)
+		s.drop(l, false)
 		return true
 	}
 	if answered(err) != nil {
@@ -133,6 +133,10 @@ func (s *Server) lost(ctx context.Context, l *link, n *note, err error) bool {
 	// By HTTP a request can fail alone.
 	if s.cfg.URL != "" && !errors.Is(err, sdk.ErrConnectionClosed) || !broken(err) {
 		return false
+	}
+	if _, known := errors.AsType[*parley.Error](err); known {
+		s.drop(l, true) // what it said is why
+		return true
 	}
 	timer := time.NewTimer(settleTimeout)
 	defer timer.Stop()
@@ -143,7 +147,7 @@ func (s *Server) lost(ctx context.Context, l *link, n *note, err error) bool {
 	case <-timer.C:
 	}
 	// It is of no use any more, but takes its time.
-	s.drop(l)
+	s.drop(l, true)
 	return true
 }
 
@@ -173,6 +177,9 @@ func broken(err error) bool {
 
 // because says why a request failed.
 func (s *Server) because(l *link, lost bool, err error) string {
+	if e, ok := errors.AsType[*parley.Error](err); ok && s.cfg.URL == "" {
+		return e.Message
+	}
 	if lost && s.cfg.URL == "" {
 		select {
 		case <-l.gone:

@@ -160,15 +160,28 @@ func (s *Server) watch(l *link) {
 		if s.nowFunc().Sub(l.since) >= heldLong {
 			s.failures = 0
 		}
-		s.failed(parley.Errorf(parley.CodeUnavailable, "MCP server %s has stopped", s.cfg.Name))
+		s.failed(stoppedError{s.cfg.Name, l})
 	}
 	s.mu.Unlock()
 	l.close()
-	if ours {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.lastErr = parley.Errorf(parley.CodeUnavailable, "MCP server %s has stopped: %s", s.cfg.Name, l.reason)
+}
+
+// stoppedError is that a connection has ended. Why is known a little later.
+type stoppedError struct {
+	server string
+	link   *link
+}
+
+func (e stoppedError) Error() string {
+	text := "MCP server " + e.server + " has stopped"
+	select {
+	case <-e.link.gone:
+		if e.link.reason != "" {
+			text += ": " + e.link.reason
+		}
+	default:
 	}
+	return text
 }
 
 // failed notes a failure. The caller holds mu.
@@ -196,12 +209,16 @@ func (s *Server) changed() {
 	s.stale = true
 }
 
-// drop gives a connection up.
-func (s *Server) drop(l *link) {
+// drop gives a connection up, which is a failure unless the server only wants
+// another one.
+func (s *Server) drop(l *link, failure bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.link == l && !s.closed {
 		s.link = nil
+		if failure {
+			s.failed(stoppedError{s.cfg.Name, l})
+		}
 		s.work.Go(l.close)
 	}
 }

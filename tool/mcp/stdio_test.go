@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,11 +139,11 @@ func TestEnvironment(t *testing.T) {
 	})
 	all := tools(t, p.Server)
 	got := call(t.Context(), t, all["test_env"], `{}`)
-	real, err := filepath.EvalSymlinks(dir)
+	folder, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, got, false, "TOKEN=Bearer [secret]\n", "LANG=xx\n", "PATH="+os.Getenv("PATH")+"\n", "DIR="+real)
+	want(t, got, false, "TOKEN=Bearer [secret]\n", "LANG=xx\n", "PATH="+os.Getenv("PATH")+"\n", "DIR="+folder)
 	var names []string
 	for line := range strings.Lines(got.Text) {
 		name, _, _ := strings.Cut(line, "=")
@@ -242,13 +244,22 @@ func TestCallTimeout(t *testing.T) {
 // server again.
 func TestDies(t *testing.T) {
 	t.Parallel()
-	p := start(t, "good", nil)
+	var asked atomic.Int32
+	p := start(t, "good", func(c *mcp.Config) {
+		c.Env["TOKEN"] = mcp.Setting{SecretFunc: func(context.Context) (secret.Value, error) {
+			asked.Add(1)
+			return secret.NewValue(hidden), nil
+		}}
+	})
 	all := tools(t, p.Server)
 	want(t, call(t.Context(), t, all["test_crash"], `{}`), true, "unknown whether the call took effect", "exit status 3", "panic: out of cheese, [secret]")
 	want(t, call(t.Context(), t, all["test_echo"], `{"a":1}`), false, `{"a":1}`)
 	data, err := os.ReadFile(p.file)
 	if err != nil || string(data) != "crash\necho\n" {
 		t.Errorf("it ran %q, %v", data, err)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the secret was asked for %d times, want once for each start", n)
 	}
 }
 
@@ -273,8 +284,8 @@ func TestPause(t *testing.T) {
 	}
 	crash()
 	crash() // at once
-	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		refused(pause * time.Second)
+	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
+		refused(time.Duration(seconds) * time.Second)
 		crash()
 	}
 	if len(tools(t, p.Server)) != len(all) || !strings.Contains(p.warned.all(), "the last list is used") {
@@ -285,6 +296,43 @@ func TestPause(t *testing.T) {
 	crash()
 	crash()
 	refused(time.Second)
+}
+
+// TestTogether: many use a server at once, while it dies and is closed.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	p := start(t, "good", nil)
+	all := tools(t, p.Server)
+	var wg sync.WaitGroup
+	var answered atomic.Int32
+	enough := make(chan struct{})
+	for i := range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if got := call(t.Context(), t, all["test_echo"], `{"a":1}`); got.Text == `{"a":1}` && answered.Add(1) == 40 {
+					close(enough)
+				}
+				if _, err := p.Tools(t.Context()); err != nil {
+					wantError(t, err, parley.CodeUnavailable)
+				}
+				if i == 0 {
+					want(t, call(t.Context(), t, all["test_crash"], `{}`), true)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		wg.Wait()
+	}()
+	select {
+	case <-enough:
+	case <-done:
+		t.Errorf("only %d calls were answered", answered.Load())
+	}
+	p.end(t)
+	<-done
 }
 
 func TestCloseDuringCall(t *testing.T) {

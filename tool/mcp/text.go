@@ -28,8 +28,8 @@ func said(known *secret.Scrubber, text string) string {
 	return text
 }
 
-// cut gives the beginning of a valid text, at most so many bytes of it, and
-// whether that is less than the whole.
+// cut gives the beginning of a text, at most so many bytes of it and no half
+// characters, and whether that is less than the whole.
 func cut(text string, most int) (string, bool) {
 	if len(text) <= most {
 		return text, false

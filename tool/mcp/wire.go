@@ -129,7 +129,9 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		end()
 		return nil, err
 	}
-	n.answered(resp.StatusCode)
+	if req.Method == http.MethodPost { // else it is about something that goes on after it
+		n.answered(resp.StatusCode)
+	}
 	b := &body{ReadCloser: resp.Body, left: maxMessage, endFunc: end}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	// The events of a stream have a limit each.
@@ -183,7 +185,10 @@ func (w *wire) why(err error) string {
 	if e, ok := errors.AsType[*parley.Error](err); ok {
 		return said(w.cfg.Scrubber, e.Error())
 	}
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil {
+		return ""
+	}
+	if errors.Is(err, io.EOF) {
 		return "the connection has ended"
 	}
 	return said(w.cfg.Scrubber, err.Error())
