@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,10 +17,10 @@ import (
 )
 
 const (
-	kindEnv = "PARLEY_TEST_SERVER" // makes this program a server of that kind
-	markEnv = "PARLEY_TEST_MARK"   // finds the processes of a test
-	fileEnv = "PARLEY_TEST_FILE"   // where a server writes down what happened
-	hidden  = "hunter2-is-the-password"
+	kindEnv   = "PARLEY_TEST_SERVER" // makes this program a server of that kind
+	fileEnv   = "PARLEY_TEST_FILE"   // where a server writes down what happened
+	idsSuffix = ".ids"               // and, beside it, which process it is
+	hidden    = "hunter2-is-the-password"
 )
 
 // warned collects warnings.
@@ -47,17 +46,15 @@ type program struct {
 	*mcp.Server
 	warned *warned
 	file   string
-	mark   string
 }
 
 // start makes a server of a kind, and sees to it that nothing is left of it.
 func start(t *testing.T, kind string, change func(*mcp.Config)) *program {
 	t.Helper()
 	p := &program{warned: &warned{}, file: filepath.Join(t.TempDir(), "file")}
-	p.mark = p.file // as unique as anything
 	cfg := mcp.Config{
 		Name: "test", Command: []string{os.Args[0]}, StopTimeout: 5 * time.Second, WarnFunc: p.warned.add,
-		Env: map[string]mcp.Setting{kindEnv: {Text: kind}, markEnv: {Text: p.mark}, fileEnv: {Text: p.file}, "TOKEN": {Text: "Bearer ", SecretFunc: secretOf(hidden)}},
+		Env: map[string]mcp.Setting{kindEnv: {Text: kind}, fileEnv: {Text: p.file}, "TOKEN": {Text: "Bearer ", SecretFunc: secretOf(hidden)}},
 	}
 	if change != nil {
 		change(&cfg)
@@ -83,22 +80,26 @@ func (p *program) end(t *testing.T) {
 	}
 }
 
-// processes gives the ids of the processes that this server, or one that it
-// started, is.
+// processes gives the ids of those processes that this server, or one that it
+// started, is. Each has written its own down.
 func (p *program) processes(t *testing.T) []string {
 	t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
+	data, err := os.ReadFile(p.file + idsSuffix)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	var found []string
-	for _, path := range dirs {
-		// A process that has ended, or is another user's, cannot be read.
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(markEnv+"="+p.mark+"\x00")) {
-			found = append(found, filepath.Base(filepath.Dir(path)))
+	var alive []string
+	for id := range strings.FieldsSeq(string(data)) {
+		stat, err := os.ReadFile(filepath.Join("/proc", id, "stat"))
+		if err != nil {
+			continue // it is gone
+		}
+		// The state stands behind the name; a zombie waits for its parent only.
+		if _, state, ok := strings.Cut(string(stat), ") "); ok && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X") {
+			alive = append(alive, id)
 		}
 	}
-	return found
+	return alive
 }
 
 // noted waits until the server has written down a line.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 // serve is a server on standard input and output, until the former ends.
 func serve(kind string) error {
+	appendLine(os.Getenv(fileEnv)+idsSuffix, strconv.Itoa(os.Getpid()))
 	if f, ok := rawKinds[kind]; ok {
 		return f()
 	}
@@ -41,8 +43,10 @@ func onlyModern(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // put writes down that something has happened.
-func put(line string) {
-	f, err := os.OpenFile(os.Getenv(fileEnv), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func put(line string) { appendLine(os.Getenv(fileEnv), line) }
+
+func appendLine(path, line string) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}

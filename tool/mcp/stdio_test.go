@@ -150,7 +150,7 @@ func TestEnvironment(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if diff := cmp.Diff([]string{"DIR", "HOME", "LANG", "PARLEY_TEST_FILE", "PARLEY_TEST_MARK", "PARLEY_TEST_SERVER", "PATH", "TOKEN"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"DIR", "HOME", "LANG", "PARLEY_TEST_FILE", "PARLEY_TEST_SERVER", "PATH", "TOKEN"}, names); diff != "" {
 		t.Error(diff)
 	}
 	want(t, call(t.Context(), t, all["test_refuse"], `{}`), true, "not today, [secret]")
