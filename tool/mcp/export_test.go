@@ -1,0 +1,42 @@
+package mcp
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/parley-run/parley/secret"
+)
+
+// Limits that tests exceed.
+const (
+	MaxTools       = maxTools
+	MaxPages       = maxPages
+	MaxSchema      = maxSchema
+	MaxDescription = maxDescription
+	MaxMessage     = maxMessage
+	MaxTail        = maxTail
+)
+
+// SetNow gives the server another clock, before it is used.
+func (s *Server) SetNow(f func() time.Time) { s.nowFunc = f }
+
+// Names gives tools their names.
+func Names(server string, raw []string) map[string]string { return names(server, raw) }
+
+// SchemaOf makes a schema one of an object.
+func SchemaOf(given any) (json.RawMessage, error) { return schemaOf(given, &secret.Scrubber{}) }
+
+// Messages reads all messages of r, and gives how reading ended.
+func Messages(r io.Reader) (all []jsonrpc.Message, stray int, err error) {
+	from := newLines(r, func([]byte) { stray++ })
+	for {
+		list, err := from.next()
+		if err != nil {
+			return all, stray, err
+		}
+		all = append(all, list...)
+	}
+}
