@@ -26,6 +26,7 @@ type Store interface {
 	LogReader
 	WorkReader
 	PeopleReader
+	UsageReader
 	BlobReader
 
 	// Close waits for commits under way and frees what the store holds. It may
@@ -164,4 +165,26 @@ type PeopleReader interface {
 	Identity(ctx context.Context, id IdentityID) (Identity, error)
 	// Identities gives the identities of a user, sorted.
 	Identities(ctx context.Context, user UserID) ([]Identity, error)
+}
+
+// UsageReader reads what was consumed. Who may do that is decided above the
+// store.
+type UsageReader interface {
+	// Spent adds up the usage of completed turns. A store takes it from each
+	// session:turn_completed event, in the commit that appends the event: for the
+	// day (UTC) of the event's time, the agent of its session and the event's
+	// identity. It stays when the session is deleted; it was spent.
+	Spent(ctx context.Context, q SpentQuery) (Usage, error)
+}
+
+// SpentQuery chooses whose usage is added up, and of which days. Fields that are
+// not set choose all.
+type SpentQuery struct {
+	// User chooses the identities that belong to the user when the query is made.
+	User     UserID
+	Identity IdentityID
+	Agent    string
+	// From and Until choose days in UTC: that of From, and those after it up to
+	// but without that of Until.
+	From, Until time.Time
 }

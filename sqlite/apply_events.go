@@ -31,8 +31,13 @@ func (t *tx) appendEvents(at time.Time, h *head, c *change) error {
 		if err := t.appendEvent(h, &tally, when, d.Turn, d.Identity, &c.events[i]); err != nil {
 			return err
 		}
-		if m, ok := d.Body.(*parley.Message); ok {
-			if err := t.markShown(h, m); err != nil {
+		switch body := d.Body.(type) {
+		case *parley.Message:
+			if err := t.markShown(h, body); err != nil {
+				return err
+			}
+		case *parley.TurnCompleted:
+			if err := t.spend(h, when, d.Identity, body.Usage); err != nil {
 				return err
 			}
 		}

@@ -255,7 +255,21 @@ func compareSessions(ctx context.Context, s parley.Store, tallies map[parley.Ses
 			return fmt.Errorf("session %s says %d queued, its batches left %d", id, got.Queued, queued[id])
 		}
 	}
-	return nil
+	return compareUsage(ctx, s, tallies)
+}
+
+// compareUsage compares what was spent with the log, from which no session of the
+// load has gone.
+func compareUsage(ctx context.Context, s parley.Store, tallies map[parley.SessionID]*sessionTally) error {
+	var want parley.Usage
+	for _, t := range tallies {
+		want = want.Plus(t.Counters.Usage)
+	}
+	got, err := s.Spent(ctx, parley.SpentQuery{Agent: loadAgent})
+	if err == nil && got != want {
+		err = fmt.Errorf("spent was %+v, the log has %+v", got, want)
+	}
+	return err
 }
 
 // compareRows looks for the rows of each batch beside its events, and for rows

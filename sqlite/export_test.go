@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/parley-run/parley"
 )
 
 // WithVFS opens the store's files through a registered VFS.
@@ -90,4 +92,10 @@ func Statements(ctx context.Context, s *Store) (list []string, err error) {
 		return nil
 	}})
 	return list, err
+}
+
+// SpentSQL gives the statement that a query for usage becomes.
+func SpentSQL(q parley.SpentQuery) string {
+	sql, _ := spentQuery(q)
+	return sql
 }

@@ -92,6 +92,11 @@ func (g *generator) moment() time.Time {
 	return g.now.Add(time.Duration(g.IntN(7200)-3600)*time.Second + time.Duration(g.IntN(1000))*time.Microsecond)
 }
 
+// earlier gives a time as an importer brings it, at times days before.
+func (g *generator) earlier() time.Time {
+	return g.moment().AddDate(0, 0, -either(g, 0, 0, 1, g.IntN(20)))
+}
+
 // batch makes the next batch.
 func (g *generator) batch() parley.Batch {
 	if !g.chance(20) {

@@ -144,13 +144,15 @@ var roles = []parley.MessageRole{
 func (g *generator) draft(s *oracleSession) parley.Draft {
 	d := parley.Draft{Turn: either(g, "", pick(g, turnIDs)), Identity: either(g, "", pick(g, identityIDs))}
 	if g.chance(15) {
-		d.At = g.moment()
+		d.At = g.earlier()
 	}
 	switch n := g.IntN(100); {
 	case n < 40:
 		d.Body = g.message(s)
 	case n < 60:
 		d.Body = &parley.ParticipantChanged{Identity: pick(g, identityIDs), Left: g.chance(25)}
+	case n < 68:
+		d.Body = plainBodies[parley.EventTurnCompleted](g)
 	default:
 		d.Body = g.otherBody()
 	}

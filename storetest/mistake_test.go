@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -19,6 +20,15 @@ type liar struct {
 	retypes bool                  // codes of refusals
 
 	showsBlobs bool // whoever asks
+
+	spent func(*parley.SpentQuery) // done to what is asked
+}
+
+func (l *liar) Spent(ctx context.Context, q parley.SpentQuery) (parley.Usage, error) {
+	if l.spent != nil {
+		l.spent(&q)
+	}
+	return l.handle.Spent(ctx, q)
 }
 
 func (l *liar) Blob(ctx context.Context, v parley.Visibility, blob parley.BlobHandle) (parley.Blob, error) {
@@ -105,6 +115,9 @@ func TestMistakesAreFound(t *testing.T) {
 			b.Blobs = slices.DeleteFunc(slices.Clone(b.Blobs), func(c parley.BlobChange) bool { return c.Remove })
 		}},
 		"blobs are for everyone":     {showsBlobs: true},
+		"all days are one":           {spent: func(q *parley.SpentQuery) { q.From, q.Until = time.Time{}, time.Time{} }},
+		"all agents are one":         {spent: func(q *parley.SpentQuery) { q.Agent = "" }},
+		"users share what they have": {spent: func(q *parley.SpentQuery) { q.User = "" }},
 		"scopes are lost":            {batch: func(b *parley.Batch) { b.Keys = nil }},
 		"clashes are not reported":   {result: func(r *parley.Result) { r.Clashes = nil }},
 		"the fence is not reported":  {result: func(r *parley.Result) { r.Sessions = nil }},

@@ -49,7 +49,8 @@ type oracleSession struct {
 // oracleEvent is a stored event. Its Session is the one that wrote it.
 type oracleEvent struct {
 	parley.Event
-	writer int // the order of the session that wrote it
+	writer int    // the order of the session that wrote it
+	agent  string // of that session
 	body   parley.EventBody
 }
 

@@ -161,7 +161,7 @@ func (o *oracle) appendEvent(s *oracleSession, e parley.Event, body parley.Event
 	}
 	e.Session, e.Seq, e.Pos = s.row.ID, uint64(len(s.shows))+1, uint64(len(o.events))+1
 	e.Type, e.Data = body.EventType(), data
-	o.events = append(o.events, oracleEvent{Event: e, writer: s.order, body: body})
+	o.events = append(o.events, oracleEvent{Event: e, writer: s.order, agent: s.row.Agent.Name, body: body})
 	o.useBlobs(body)
 	s.shows = append(s.shows, e.Pos)
 	return e

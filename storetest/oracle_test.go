@@ -177,6 +177,10 @@ func (h *handle) Identities(ctx context.Context, user parley.UserID) ([]parley.I
 	return use(ctx, h, func(o *oracle) ([]parley.Identity, error) { return o.Identities(ctx, user) })
 }
 
+func (h *handle) Spent(ctx context.Context, q parley.SpentQuery) (parley.Usage, error) {
+	return use(ctx, h, func(o *oracle) (parley.Usage, error) { return o.Spent(ctx, q) })
+}
+
 func (h *handle) Blob(ctx context.Context, v parley.Visibility, blob parley.BlobHandle) (parley.Blob, error) {
 	return use(ctx, h, func(o *oracle) (parley.Blob, error) { return o.Blob(ctx, v, blob) })
 }

@@ -19,6 +19,7 @@ type universe struct {
 	users      []parley.UserID
 	identities []parley.IdentityID
 	blobs      []parley.BlobHandle
+	agents     []string
 	queries    []parley.SessionQuery
 }
 
@@ -53,7 +54,7 @@ func questions(u universe, v parley.Visibility) []question {
 		list = slices.Concat(list, aboutSession(v, id), aboutTurns(u, v, id))
 	}
 	if v.All && v.Namespace == "" {
-		list = slices.Concat(list, aboutPeople(u), aboutAllBlobs())
+		list = slices.Concat(list, aboutPeople(u), aboutUsage(u), aboutAllBlobs())
 	}
 	return list
 }
@@ -194,6 +195,38 @@ func aboutPeople(u universe) []question {
 	for _, id := range u.identities {
 		list = append(list, ask("Identity", []any{id}, func(ctx context.Context, s parley.Store) (parley.Identity, error) {
 			return s.Identity(ctx, id)
+		}))
+	}
+	return list
+}
+
+// aboutUsage asks what each has spent and all have, over all days, on one, and in
+// the days before.
+func aboutUsage(u universe) []question {
+	next := startOfTime.AddDate(0, 0, 1)
+	queries := []parley.SpentQuery{
+		{}, {From: startOfTime}, {Until: startOfTime}, {From: startOfTime, Until: next}, {From: next, Until: startOfTime},
+	}
+	for i, id := range u.users {
+		queries = append(queries, parley.SpentQuery{User: id}, parley.SpentQuery{User: id, From: startOfTime, Until: next})
+		if len(u.agents) > 0 {
+			queries = append(queries, parley.SpentQuery{User: id, Agent: u.agents[i%len(u.agents)]})
+		}
+		if len(u.identities) > 0 {
+			queries = append(queries, parley.SpentQuery{User: id, Identity: u.identities[i%len(u.identities)]})
+		}
+	}
+	for _, id := range u.identities {
+		queries = append(queries, parley.SpentQuery{Identity: id}, parley.SpentQuery{Identity: id, Until: startOfTime})
+	}
+	for _, agent := range u.agents {
+		queries = append(queries, parley.SpentQuery{Agent: agent},
+			parley.SpentQuery{Agent: agent, From: startOfTime.AddDate(0, 0, -15), Until: startOfTime.AddDate(0, 0, -1)})
+	}
+	var list []question
+	for _, q := range queries {
+		list = append(list, ask("Spent", []any{q}, func(ctx context.Context, s parley.Store) (parley.Usage, error) {
+			return s.Spent(ctx, q)
 		}))
 	}
 	return list

@@ -183,6 +183,7 @@ func (q *sequence) universe() universe {
 		users:      append([]parley.UserID{"unknown"}, userIDs...),
 		identities: append([]parley.IdentityID{"no:one"}, identityIDs...),
 		blobs:      append([]parley.BlobHandle{strangeBlob}, blobHandles...),
+		agents:     []string{"helper", "coder", "nobody", "%"},
 		queries: []parley.SessionQuery{
 			{Limit: 3},
 			{IncludeInactive: true, Limit: 1},

@@ -68,6 +68,7 @@ func runNamed(t *testing.T, h Harness) {
 		{"Outbox", outboxTests},
 		{"Names", nameTests},
 		{"People", peopleTests},
+		{"Usage", usageTests},
 		{"Blobs", blobTests},
 		{"Forks", forkTests},
 		{"Redaction", redactionTests},

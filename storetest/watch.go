@@ -17,6 +17,7 @@ func (f *fixture) known(b parley.Batch) universe {
 	}) {
 		names.sessions[s.ID] = true
 		names.names[string(s.Key)] = true
+		names.agents[s.Agent.Name] = true
 	}
 	for id := range names.sessions {
 		f.addEvents(names, id)
@@ -72,13 +73,14 @@ type nameSets struct {
 	users      map[parley.UserID]bool
 	identities map[parley.IdentityID]bool
 	blobs      map[parley.BlobHandle]bool
+	agents     map[string]bool
 }
 
 func newNames() *nameSets {
 	return &nameSets{
 		sessions: map[parley.SessionID]bool{}, turns: map[parley.TurnID]bool{}, names: map[string]bool{},
 		refs: map[parley.InputRef]bool{}, users: map[parley.UserID]bool{}, identities: map[parley.IdentityID]bool{},
-		blobs: map[parley.BlobHandle]bool{},
+		blobs: map[parley.BlobHandle]bool{}, agents: map[string]bool{},
 	}
 }
 
@@ -109,6 +111,7 @@ func (n *nameSets) addChange(c parley.SessionChange) {
 	n.sessions[c.Session] = true
 	if c.Create != nil {
 		n.names[string(c.Create.Key)] = true
+		n.agents[c.Create.Agent.Name] = true
 	}
 	for _, in := range c.Admit {
 		n.refs[in.Ref] = true
@@ -128,6 +131,7 @@ func (n *nameSets) universe() universe {
 	return universe{
 		sessions: namesIn(n.sessions), turns: namesIn(n.turns), names: namesIn(n.names), refs: namesIn(n.refs),
 		users: namesIn(n.users), identities: namesIn(n.identities), blobs: namesIn(n.blobs),
+		agents:  namesIn(n.agents),
 		queries: []parley.SessionQuery{{IncludeInactive: true}},
 	}
 }
