@@ -23,7 +23,7 @@ var start = time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
 
 var alice = parley.Principal{Identity: "cli:alice", User: "alice", Role: parley.RoleOwner, Via: "local"}
 
-// counter is a clock that goes on by a millisecond with each look, so that the
+// counter is a clock that goes on by 20 milliseconds with each look, so that the
 // same steps have the same times. Its timers are real.
 type counter struct {
 	mu sync.Mutex
@@ -34,7 +34,7 @@ func (c *counter) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n++
-	return start.Add(time.Duration(c.n) * time.Millisecond)
+	return start.Add(time.Duration(c.n) * 20 * time.Millisecond)
 }
 
 func (c *counter) AfterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
