@@ -18,6 +18,9 @@ import (
 	"github.com/parley-run/parley/secret"
 )
 
+// groupTimeout is how long the end of processes that were killed is waited for.
+const groupTimeout = 500 * time.Millisecond
+
 // drainTimeout is how long output is read after a program has ended. Nobody who
 // was started by it and stayed in its group can write then.
 const drainTimeout = 500 * time.Millisecond
@@ -182,8 +185,26 @@ func (p *process) supervise() {
 	}
 	killGroup(p.cmd)
 	<-p.exited
+	p.awaitGroup()
 	until := time.Now().Add(drainTimeout)
 	_, _ = p.out.SetReadDeadline(until), p.err.SetReadDeadline(until) // pipes have deadlines
+}
+
+// awaitGroup waits until those who were killed are gone. They are not children of
+// ours, so it can only look; and where nobody collects orphans, as in containers
+// without an init, the dead stay in the group until the time is up.
+func (p *process) awaitGroup() {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	limit := time.NewTimer(groupTimeout)
+	defer limit.Stop()
+	for !groupGone(p.cmd) {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			return
+		}
+	}
 }
 
 // ends reports whether the program ends within a time.
