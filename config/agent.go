@@ -24,7 +24,7 @@ type Agent struct {
 	FSScope         string         `yaml:"fs_scope" default:"sandboxed" enum:"sandboxed,project,full" doc:"Which files its tools reach."`
 	AllowedCommands [][]string     `yaml:"allowed_commands" default:"" doc:"The commands it may run, each as a list that the command line has to start with."`
 	Approval        Approval       `yaml:"approval" doc:"Questions to a person whether a tool may run."`
-	Policy          []Rule         `yaml:"policy" default:"" doc:"Who may have which tool run; the first rule that fits counts. Without rules guests have none, users all but files and commands, owners all." example:"- {tool: http_request, roles: [user], effect: approve}"`
+	Policy          []Rule         `yaml:"policy" default:"" doc:"Who may have which tool run. Of the rules that fit the strictest counts: deny before approve before allow. If none fits, guests have no tool, users all but files, commands and commits, owners all. Commits need an approval, unless a rule that names git_commit and whom it is about allows them." example:"- {tool: http_request, roles: [user], effect: approve}"`
 }
 
 // Models gives the agent's chain: its model and those it falls back to.
@@ -50,7 +50,7 @@ type Approval struct {
 
 // Rule says who may have a tool run.
 type Rule struct {
-	Tool   string        `yaml:"tool" is:"required" doc:"The tool's name."`
+	Tool   string        `yaml:"tool" is:"required" doc:"The name of a tool or of a group of tools, such as files or an MCP server; * is all."`
 	Roles  []parley.Role `yaml:"roles" default:"" enum:"owner,user,guest" doc:"The roles it is about. Without roles and users it is about everybody."`
 	Users  []string      `yaml:"users" default:"" is:"id" doc:"The users it is about, instead of roles."`
 	Effect string        `yaml:"effect" is:"required" enum:"allow,approve,deny" doc:"What happens: it runs, a person is asked, it is refused."`

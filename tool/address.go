@@ -12,16 +12,16 @@ import (
 // credentials included. One of them is public by its number.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"),
-	netip.MustParseAddr("169.254.170.2"),   // roles of containers
-	netip.MustParseAddr("169.254.170.23"),  // roles of pods
-	netip.MustParseAddr("169.254.0.23"),    //
-	netip.MustParseAddr("168.63.129.16"),   // public by its number
-	netip.MustParseAddr("100.100.100.200"), //
-	netip.MustParseAddr("192.0.0.192"),     //
-	netip.MustParseAddr("fd00:ec2::254"),   //
-	netip.MustParseAddr("fd00:ec2::23"),    //
-	netip.MustParseAddr("fd20:ce::254"),    //
-	netip.MustParseAddr("fd00:42::42"),     //
+	netip.MustParseAddr("169.254.170.2"),  // roles of containers
+	netip.MustParseAddr("169.254.170.23"), // roles of pods
+	netip.MustParseAddr("169.254.0.23"),
+	netip.MustParseAddr("168.63.129.16"), // public by its number
+	netip.MustParseAddr("100.100.100.200"),
+	netip.MustParseAddr("192.0.0.192"),
+	netip.MustParseAddr("fd00:ec2::254"),
+	netip.MustParseAddr("fd00:ec2::23"),
+	netip.MustParseAddr("fd20:ce::254"),
+	netip.MustParseAddr("fd00:42::42"),
 }
 
 // metadataNames has their names. They are refused before they are resolved; what

@@ -56,7 +56,7 @@ func NewGuard(cfg GuardConfig) *Guard {
 		cfg.DialTimeout = 10 * time.Second
 	}
 	g := &Guard{cfg: cfg, public: ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())}
-	g.dialer = net.Dialer{Timeout: cfg.DialTimeout, Resolver: cfg.Resolver, KeepAlive: -1, Control: g.control}
+	g.dialer = net.Dialer{Timeout: cfg.DialTimeout, Resolver: cfg.Resolver, Control: g.control}
 	return g
 }
 

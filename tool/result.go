@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/parley-run/parley"
 )
+
+// keepTime is how long storing a result may take.
+const keepTime = 30 * time.Second
 
 // finish makes a tool's result one that can be stored and shown.
 func (r *Registry) finish(ctx context.Context, call parley.ToolCall, result parley.ToolResult) parley.ToolResult {
@@ -24,8 +28,11 @@ func (r *Registry) finish(ctx context.Context, call parley.ToolCall, result parl
 	case result.Media != nil:
 		fate = "the rest is lost, as the result has media of its own"
 	default:
-		// The tool has run, so a result there must be, also if this fails.
-		blob, err := r.cfg.KeepFunc(ctx, strings.NewReader(whole))
+		// The tool has run, so a result there must be, also if this fails, and also
+		// if nobody waits for it any more.
+		storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+		defer cancel()
+		blob, err := r.cfg.KeepFunc(storing, strings.NewReader(whole))
 		if err != nil {
 			fate = "the rest is lost, as it could not be stored"
 			break

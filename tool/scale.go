@@ -161,6 +161,13 @@ func (s *scale) close(schema *jsonschema.Schema, open map[*jsonschema.Schema]boo
 			}
 		}
 	}
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	if total > maxWork {
+		return nil, errors.New("its parts refer to each other so often that checking it takes too long")
+	}
 	s.closure[schema] = counts
 	return counts, nil
 }
