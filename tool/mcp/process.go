@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -40,8 +41,9 @@ type process struct {
 	closing, killing    chan struct{}
 	closeOnce, killOnce sync.Once
 	readDone, exited    chan struct{}
-	readErr, exitErr    error // set before these are closed
-	byItself            bool  // the program ended without a signal of ours; for after work
+	readErr, exitErr    error       // set before these are closed
+	byItself            bool        // the program ended without a signal of ours; for after work
+	unread              atomic.Bool // the program does not take what is written to it
 	work                sync.WaitGroup
 }
 
@@ -163,6 +165,9 @@ func (p *process) write() {
 		case o := <-p.outgoing:
 			o.note.mark()
 			_, err := p.in.Write(o.data)
+			if err != nil {
+				p.unread.Store(true)
+			}
 			o.done <- err
 		case <-p.closing:
 			return
@@ -217,7 +222,23 @@ func (p *process) ends(within time.Duration) bool {
 	case <-timer.C:
 	case <-p.killing:
 	}
-	return false
+	select {
+	case <-p.exited: // at the same time, which counts
+		return true
+	default:
+		return false
+	}
+}
+
+// ending reports whether the program has closed one of its ends, as one does that
+// is about to end.
+func (p *process) ending() bool {
+	select {
+	case <-p.readDone:
+		return p.unread.Load() || errors.Is(p.readErr, io.EOF)
+	default:
+		return p.unread.Load()
+	}
 }
 
 // Read gives the next message.
@@ -279,12 +300,8 @@ func (p *process) stop(_ *sdk.ClientSession, hurry bool) {
 		return
 	}
 	if hurry {
-		select {
-		case <-p.readDone:
-			if errors.Is(p.readErr, io.EOF) {
-				p.ends(drainTimeout) // it is about to, and how it does is of interest
-			}
-		default:
+		if p.ending() {
+			p.ends(drainTimeout) // how it does is of interest
 		}
 		p.killOnce.Do(func() { close(p.killing) })
 	}
