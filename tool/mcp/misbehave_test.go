@@ -58,7 +58,7 @@ func TestCannotStart(t *testing.T) {
 		want   []string
 	}{
 		"exit":      {nil, parley.CodeUnavailable, []string{"MCP server test is not available", "exit status 7", "no licence for [secret]"}},
-		"lastwords": {nil, parley.CodeUnavailable, []string{"exit status 9", "the last word"}},
+		"lastwords": {nil, parley.CodeUnavailable, []string{"exit status 9", "not the last word\nthe last word"}},
 		"garbage":   {nil, parley.CodeInvalid, []string{"it writes things to its output that are no messages"}},
 		"mute":      {func(c *mcp.Config) { c.ConnectTimeout = 200 * time.Millisecond }, parley.CodeUnavailable, []string{"it was not ready within 200ms"}},
 		"none":      {func(c *mcp.Config) { c.Command = []string{"/does/not/exist"} }, parley.CodeUnavailable, []string{"cannot start /does/not/exist", "no such file"}},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -17,6 +18,9 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/secret"
 )
+
+// groupTimeout is how long the end of processes that were killed is waited for.
+const groupTimeout = 500 * time.Millisecond
 
 // drainTimeout is how long output is read after a program has ended. Nobody who
 // was started by it and stayed in its group can write then.
@@ -37,8 +41,9 @@ type process struct {
 	closing, killing    chan struct{}
 	closeOnce, killOnce sync.Once
 	readDone, exited    chan struct{}
-	readErr, exitErr    error // set before these are closed
-	byItself            bool  // the program ended without a signal of ours; for after work
+	readErr, exitErr    error       // set before these are closed
+	byItself            bool        // the program ended without a signal of ours; for after work
+	unread              atomic.Bool // the program does not take what is written to it
 	work                sync.WaitGroup
 }
 
@@ -160,6 +165,9 @@ func (p *process) write() {
 		case o := <-p.outgoing:
 			o.note.mark()
 			_, err := p.in.Write(o.data)
+			if err != nil {
+				p.unread.Store(true)
+			}
 			o.done <- err
 		case <-p.closing:
 			return
@@ -182,8 +190,26 @@ func (p *process) supervise() {
 	}
 	killGroup(p.cmd)
 	<-p.exited
+	p.awaitGroup()
 	until := time.Now().Add(drainTimeout)
 	_, _ = p.out.SetReadDeadline(until), p.err.SetReadDeadline(until) // pipes have deadlines
+}
+
+// awaitGroup waits until those who were killed are gone. They are not children of
+// ours, so it can only look; and where nobody collects orphans, as in containers
+// without an init, the dead stay in the group until the time is up.
+func (p *process) awaitGroup() {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	limit := time.NewTimer(groupTimeout)
+	defer limit.Stop()
+	for !groupGone(p.cmd) {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			return
+		}
+	}
 }
 
 // ends reports whether the program ends within a time.
@@ -196,7 +222,23 @@ func (p *process) ends(within time.Duration) bool {
 	case <-timer.C:
 	case <-p.killing:
 	}
-	return false
+	select {
+	case <-p.exited: // at the same time, which counts
+		return true
+	default:
+		return false
+	}
+}
+
+// ending reports whether the program has closed one of its ends, as one does that
+// is about to end.
+func (p *process) ending() bool {
+	select {
+	case <-p.readDone:
+		return p.unread.Load() || errors.Is(p.readErr, io.EOF)
+	default:
+		return p.unread.Load()
+	}
 }
 
 // Read gives the next message.
@@ -258,12 +300,8 @@ func (p *process) stop(_ *sdk.ClientSession, hurry bool) {
 		return
 	}
 	if hurry {
-		select {
-		case <-p.readDone:
-			if errors.Is(p.readErr, io.EOF) {
-				p.ends(drainTimeout) // it is about to, and how it does is of interest
-			}
-		default:
+		if p.ending() {
+			p.ends(drainTimeout) // how it does is of interest
 		}
 		p.killOnce.Do(func() { close(p.killing) })
 	}

@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"errors"
 	"os/exec"
 	"syscall"
 )
@@ -19,3 +20,8 @@ func askGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTER
 // killGroup ends the processes of a command's group. The command itself may have
 // ended: the group lives as long as one of its processes does.
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// groupGone reports whether no process of a command's group is left.
+func groupGone(cmd *exec.Cmd) bool {
+	return errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH)
+}

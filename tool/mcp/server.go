@@ -236,7 +236,8 @@ func (s *Server) errClosed() error {
 // Close ends the connection: a program is told to end, and killed with its whole
 // process group if it does not within Config.StopTimeout; a session by HTTP is
 // ended at the server. Calls that are under way give results that say so. When it
-// returns no goroutine and no process is left. It may be called several times.
+// returns no goroutine is left and no process: the program has been waited for, and
+// those that it started in its group were killed. It may be called several times.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
