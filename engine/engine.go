@@ -71,7 +71,7 @@ type Engine struct {
 	working bool // lanes may start
 	lanes   map[parley.SessionID]*lane
 	timers  map[parley.SessionID]func() bool // stops; one per session that waits for a time
-	laneCtx context.Context                  // of all lanes; ends when the drain is over
+	laneCtx context.Context                  //nolint:containedctx // of all lanes, which others than Run start; it ends when the drain is over
 	work    sync.WaitGroup
 }
 

@@ -215,8 +215,8 @@ func (h *Handle) notCurrent(err error, s parley.Session) error {
 	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: e}
 }
 
-// interrupts gives the turn that an input stops: the running one, if it is of the
-// same speaker or the input of an owner.
+// interrupts gives the turn that an input stops: the running one, unless a guest
+// would stop what somebody else asked for.
 func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.TurnID, error) {
 	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle {
 		return "", nil
@@ -224,6 +224,11 @@ func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Inp
 	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
 		return "", err
+	}
+	if in.Principal.Role == parley.RoleGuest {
+		if mine, err := h.asked(ctx, s.ID, turns[0].ID); err != nil || !mine {
+			return "", err
+		}
 	}
 	return turns[0].ID, nil
 }

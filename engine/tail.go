@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parley-run/parley"
 )
@@ -51,7 +52,7 @@ func (e *Engine) withTail(ctx context.Context, events []parley.Event) ([]parley.
 			}
 			return nil, err
 		}
-		return append(carried, events...), nil
+		return slices.Concat(carried, events), nil
 	}
 	return events, nil
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,8 +58,8 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 }
 
 // inputsOf gives the inputs that a turn works on.
-func (e *lane) inputsOf(ctx context.Context, turn parley.TurnID) ([]parley.Input, error) {
-	inputs, err := e.store.OpenInputs(ctx, parley.SeeAll(), e.id, parley.InputRef{}, parley.MaxPageSize)
+func (l *lane) inputsOf(ctx context.Context, turn parley.TurnID) ([]parley.Input, error) {
+	inputs, err := l.store.OpenInputs(ctx, parley.SeeAll(), l.id, parley.InputRef{}, parley.MaxPageSize)
 	return slices.DeleteFunc(inputs, func(in parley.Input) bool { return in.State != parley.InputRunning || in.Turn != turn }), err
 }
 
@@ -93,8 +92,7 @@ func (l *lane) reenter(ctx context.Context, b *begun, note string) error {
 	return nil
 }
 
-// closeOpen ends a turn that nobody runs. It claims the session first, by the same
-// commit, so that a former owner cannot write any more.
+// closeOpen ends a turn that nobody runs.
 func (l *lane) closeOpen(ctx context.Context, b begun, end parley.TurnEnd) error {
 	if b.turn.State != parley.TurnRunning {
 		if err := l.reenter(ctx, &b, ""); err != nil {
@@ -262,5 +260,3 @@ func allowedTools(s parley.Session) map[string]bool {
 }
 
 const allowedPrefix = "parley.allowed."
-
-var errNoTurn = errors.New("no turn is open")

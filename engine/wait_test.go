@@ -79,11 +79,11 @@ func TestApprove(t *testing.T) {
 				s.t.Fatal(err)
 			}
 		}, 0, ">go <(commit) =Not allowed: a person was asked and said no. <Not  |stop"},
-		{"nobody answers", func(s *stage, id parley.SessionID, call parley.CallID) {
+		{"nobody answers", func(s *stage, id parley.SessionID, _ parley.CallID) {
 			s.waiting(id)
 			s.clock.pass(11 * time.Minute)
 		}, 0, ">go <(commit) =Not allowed: a person was asked, and nobody answered in time. <Not  |stop"},
-		{"canceled", func(s *stage, id parley.SessionID, call parley.CallID) {
+		{"canceled", func(s *stage, id parley.SessionID, _ parley.CallID) {
 			s.waiting(id)
 			if ok, err := s.eng.As(alice).Cancel(s.t.Context(), id, ""); !ok || err != nil {
 				s.t.Fatal(ok, err)

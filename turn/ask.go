@@ -191,7 +191,7 @@ func (x *run) stream(ctx context.Context, a *answer, model parley.Model, req par
 // lateError tells a limit of ours from what the model's package made of it.
 func lateError(ctx context.Context, info parley.ModelInfo, err error) error {
 	for _, late := range []error{errModelTime, errFirstPiece} {
-		if context.Cause(ctx) == late {
+		if errors.Is(context.Cause(ctx), late) {
 			return &parley.Error{Code: parley.CodeUnavailable, Message: info.Name + " was given up", Err: late}
 		}
 	}

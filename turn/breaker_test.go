@@ -35,8 +35,8 @@ func TestBreaker(t *testing.T) {
 	if _, _, ok := b.enter("q"); !ok {
 		t.Error("another provider is not concerned")
 	}
-	for _, pause := range []time.Duration{10, 20, 30, 30} {
-		clock.now = clock.now.Add(pause*time.Second - 1)
+	for _, seconds := range []int{10, 20, 30, 30} {
+		clock.now = clock.now.Add(time.Duration(seconds)*time.Second - 1)
 		try(false)
 		clock.now = clock.now.Add(1)
 		trial := try(true)

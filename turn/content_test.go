@@ -65,7 +65,7 @@ func TestSecretsStayOut(t *testing.T) {
 		fails(parley.Errorf(parley.CodeUnavailable, "key %s is limited", all)),
 	)
 	tools := &bench{tools: map[string]toolFunc{
-		"leak": func(_ context.Context, _ parley.ToolCaller, c parley.ToolCall) (parley.ToolResult, error) {
+		"leak": func(_ context.Context, _ parley.ToolCaller, _ parley.ToolCall) (parley.ToolResult, error) {
 			return parley.ToolResult{Text: all}, nil
 		},
 		"break": func(context.Context, parley.ToolCaller, parley.ToolCall) (parley.ToolResult, error) {
@@ -133,7 +133,7 @@ func TestImages(t *testing.T) {
 	n := 0
 	tools := &bench{tools: map[string]toolFunc{"look": gives("x", &n)}}
 	r := runner(t, turn.Agent{Models: models(m), Tools: tools}, func(c *turn.Config) {
-		c.MediaFunc = func(_ context.Context, s parley.SessionID, m parley.Media) ([]byte, error) {
+		c.MediaFunc = func(_ context.Context, _ parley.SessionID, m parley.Media) ([]byte, error) {
 			read[m.Handle]++
 			if m.Handle == handle("b") {
 				return nil, parley.Errorf(parley.CodeNotFound, "it is gone")

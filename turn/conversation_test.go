@@ -190,15 +190,15 @@ func TestLongConversation(t *testing.T) {
 	if by["anthropic/claude-sonnet-4-5"] < turns || by["openai/gpt-4.1"] == 0 || results < turns/2 || broken == 0 || cut == 0 {
 		t.Errorf("the conversation is not what it should be: %v, %d results, %d of them errors, %d long", by, results, broken, cut)
 	}
-	t.Run("prefix/anthropic", func(t *testing.T) { checkPrefix(t, claude) })
-	t.Run("prefix/openai", func(t *testing.T) { checkPrefix(t, gpt) })
+	checkPrefix(t, "anthropic", claude)
+	checkPrefix(t, "openai", gpt)
 }
 
 // checkPrefix compares each request with the next one.
-func checkPrefix(t *testing.T, requests []modelserver.Request) {
+func checkPrefix(t *testing.T, provider string, requests []modelserver.Request) {
 	t.Helper()
 	if len(requests) < 3 {
-		t.Fatalf("only %d requests", len(requests))
+		t.Fatalf("%s: only %d requests", provider, len(requests))
 	}
 	longest := 0
 	for i := range len(requests) - 1 {
@@ -210,7 +210,7 @@ func checkPrefix(t *testing.T, requests []modelserver.Request) {
 		}
 		begin := bytes.LastIndex(body[:said], []byte(`{"content":`))
 		if begin < 0 {
-			t.Fatalf("request %d: cannot find where its turn starts", i)
+			t.Fatalf("%s: request %d: cannot find where its turn starts", provider, i)
 		}
 		longest = max(longest, begin)
 		if next := requests[i+1].Body; !bytes.HasPrefix(next, body[:begin]) {
@@ -218,10 +218,10 @@ func checkPrefix(t *testing.T, requests []modelserver.Request) {
 			for at < begin && at < len(next) && body[at] == next[at] {
 				at++
 			}
-			t.Fatalf("request %d differs from request %d at byte %d of %d, before its turn starts:\n%.200s\n%.200s", i+1, i, at, begin, body[max(at-80, 0):], next[max(at-80, 0):])
+			t.Fatalf("%s: request %d differs from request %d at byte %d of %d, before its turn starts:\n%.200s\n%.200s", provider, i+1, i, at, begin, body[max(at-80, 0):], next[max(at-80, 0):])
 		}
 	}
 	if longest < 10_000 {
-		t.Errorf("the longest prefix has %d bytes, which is too little to prove anything", longest)
+		t.Errorf("%s: the longest prefix has %d bytes, which is too little to prove anything", provider, longest)
 	}
 }

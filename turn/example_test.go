@@ -22,7 +22,7 @@ func (dice) Spec() parley.ToolSpec {
 	}
 }
 
-func (dice) Run(_ context.Context, _ parley.ToolCaller, call parley.ToolCall) (parley.ToolResult, error) {
+func (dice) Run(_ context.Context, _ parley.ToolCaller, _ parley.ToolCall) (parley.ToolResult, error) {
 	return parley.ToolResult{Text: "4, chosen by fair dice roll"}, nil
 }
 

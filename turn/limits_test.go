@@ -16,8 +16,10 @@ func TestToolRounds(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	n := 0
-	again := says(text("Once more."), call("look", `{}`))
-	m := plays(again, again, again)
+	m := plays()
+	for range 3 {
+		m.answers = append(m.answers, says(text("Once more."), call("look", `{}`)))
+	}
 	tools := &bench{tools: map[string]func(context.Context, parley.ToolCaller, parley.ToolCall) (parley.ToolResult, error){"look": gives("x", &n)}}
 	end := l.run(runner(t, turn.Agent{Models: models(m), Tools: tools, Limits: turn.Limits{ToolRounds: 2}}), l.ask(parley.TextPart("Go")))
 	if e := end.Completed.Error; n != 2 || e == nil || e.Code != "turn_limit" || end.Completed.StopReason != parley.StopError {

@@ -192,7 +192,7 @@ func (x *run) stopped(ctx context.Context, err error) (parley.TurnEnd, error) {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, parley.ErrCanceled):
 			return x.end(x.partial, parley.StopAborted, nil), nil
-		case cause == errTurnTime:
+		case errors.Is(cause, errTurnTime):
 			return x.end(x.partial, parley.StopError, &failure{codeTurnTimeout, fmt.Sprintf(
 				"The agent worked for %s, which is the limit of a turn. Say \"go on\" to let it continue.", x.limits.Time)}), nil
 		default:

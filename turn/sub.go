@@ -97,7 +97,7 @@ func (d *Delegate) Run(ctx context.Context, by parley.ToolCaller, call parley.To
 		Task string `json:"task"`
 	}
 	if err := json.Unmarshal(call.Arguments, &args); err != nil {
-		return parley.ToolResult{Text: "The arguments are not what this tool takes: " + err.Error(), IsError: true}, nil
+		return parley.ToolResult{Text: "The arguments are not what this tool takes: " + err.Error(), IsError: true}, nil //nolint:nilerr // the model reads it
 	}
 	agent, err := d.AgentFunc(ctx, by)
 	if err != nil {

@@ -81,7 +81,7 @@ func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolRes
 			return x.toolError(call, "The tool failed: "+err.Error()), nil
 		case errors.Is(cause, parley.ErrCanceled):
 			return x.toolError(call, textCanceled), nil
-		case cause == errTurnTime:
+		case errors.Is(cause, errTurnTime):
 			return x.toolError(call, textTimeUp), nil
 		default:
 			return parley.ToolResult{}, &parley.SuspendError{Err: cause}
