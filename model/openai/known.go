@@ -8,7 +8,7 @@ import (
 
 // entry is what is known about one of OpenAI's models.
 type entry struct {
-	context, output int
+	context, output int           // 0: not known for sure
 	price           *parley.Price // for requests of at most longInput tokens; nil: not known for sure
 	traits
 }
@@ -34,10 +34,10 @@ func usd(input, cached, written, output float64) *parley.Price {
 	return &parley.Price{Input: price(input), Output: price(output), CacheRead: price(cached), CacheWrite: price(written)}
 }
 
-// known has OpenAI's models that speak the Chat Completions API, by family. A
-// price that is not known for sure is not there.
+// known has OpenAI's models that speak the Chat Completions API, by family. What
+// is not known for sure is not there.
 var known = map[string]entry{
-	"gpt-6.1-sol":   {1_050_000, 128_000, usd(200, 10, 250, 1000), traits{long: true}},
+	"gpt-6.1-sol":   {1_050_000, 0, usd(200, 10, 250, 1000), traits{long: true}},
 	"gpt-6-astra":   {1_050_000, 128_000, usd(1000, 100, 1250, 5000), traits{long: true}},
 	"gpt-6-sol":     {1_050_000, 128_000, usd(200, 20, 250, 1000), traits{long: true, quiet: true}},
 	"gpt-6-luna":    {1_050_000, 128_000, usd(10, 1, 12.5, 50), traits{long: true, quiet: true}},
@@ -47,7 +47,7 @@ var known = map[string]entry{
 	"gpt-5.6-luna":  {1_050_000, 128_000, nil, traits{quiet: true}},
 	"gpt-5.5":       {1_050_000, 128_000, usd(500, 50, 500, 3000), traits{long: true, quiet: true}},
 	"gpt-5.4":       {1_050_000, 128_000, usd(250, 25, 250, 1500), traits{long: true}},
-	"gpt-5.4-mini":  {400_000, 128_000, usd(75, 7.5, 75, 450), traits{}},
+	"gpt-5.4-mini":  {0, 0, usd(75, 7.5, 75, 450), traits{}},
 	"gpt-5.2":       {400_000, 128_000, usd(175, 17.5, 175, 1400), traits{}},
 	"gpt-5.1":       {400_000, 128_000, usd(125, 12.5, 125, 1000), traits{}},
 	"gpt-5":         {400_000, 128_000, usd(125, 12.5, 125, 1000), traits{}},
