@@ -44,6 +44,9 @@ type Config struct {
 	Groups group.Config
 	// CustomTypes are types of events that the runner may emit.
 	CustomTypes []parley.EventType
+	// ForgetFunc is told of sessions that are reset, put away or deleted, so that
+	// nothing is kept ready for them; see [Cache]. Nil: nothing is.
+	ForgetFunc func(parley.SessionID)
 	// Log is told what nobody waits for; nil: nothing is written.
 	Log *slog.Logger
 }
@@ -89,6 +92,9 @@ func New(store parley.Store, cfg Config) (*Engine, error) {
 	}
 	if cfg.IDFunc == nil {
 		cfg.IDFunc = randomID
+	}
+	if cfg.ForgetFunc == nil {
+		cfg.ForgetFunc = func(parley.SessionID) {}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -53,6 +53,7 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 		return parley.Session{}, err
 	}
 	if resumed.Instead != "" {
+		h.cfg.ForgetFunc(resumed.Instead)
 		for _, c := range b.Sessions[0].Turns {
 			h.stopRunning(resumed.Instead, c.ID)
 		}
@@ -198,6 +199,9 @@ func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) er
 	_, err = h.store.Commit(ctx, b)
 	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
 		return parley.Errorf(parley.CodeConflict, "something is under way in the session; stop it first")
+	}
+	if err == nil {
+		h.cfg.ForgetFunc(id)
 	}
 	return err
 }

@@ -252,6 +252,7 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 	if _, err := h.store.Commit(ctx, b); err != nil {
 		return parley.Session{}, err
 	}
+	h.cfg.ForgetFunc(s.ID)
 	for _, t := range ended.Turns {
 		h.stopRunning(s.ID, t.ID)
 	}

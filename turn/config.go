@@ -40,6 +40,9 @@ type Agent struct {
 	Approval Approval
 	// Limits are the turn's bounds.
 	Limits Limits
+	// ReleaseFunc is called when the run has ended, for what was only lent to it;
+	// nil: nothing was.
+	ReleaseFunc func()
 }
 
 // Tools is what a turn needs of a registry of tools.

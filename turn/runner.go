@@ -29,7 +29,14 @@ type run struct {
 
 // Run runs a turn; see [parley.Runner].
 func (r *Runner) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd, error) {
-	x, err := r.begin(ctx, t)
+	agent, err := r.cfg.AgentFunc(ctx, t)
+	if err != nil {
+		return parley.TurnEnd{}, fmt.Errorf("make the agent ready: %w", err)
+	}
+	if agent.ReleaseFunc != nil {
+		defer agent.ReleaseFunc()
+	}
+	x, err := r.begin(ctx, t, agent)
 	if err != nil {
 		return parley.TurnEnd{}, err
 	}
@@ -42,11 +49,7 @@ func (r *Runner) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd,
 	return x.stopped(ctx, err)
 }
 
-func (r *Runner) begin(ctx context.Context, t parley.TurnContext) (*run, error) {
-	agent, err := r.cfg.AgentFunc(ctx, t)
-	if err != nil {
-		return nil, fmt.Errorf("make the agent ready: %w", err)
-	}
+func (r *Runner) begin(ctx context.Context, t parley.TurnContext, agent Agent) (*run, error) {
 	if len(agent.Models) == 0 {
 		return nil, parley.Errorf(parley.CodeInvalid, "agent %s has no model", t.Session.Agent.Name)
 	}
@@ -59,6 +62,7 @@ func (r *Runner) begin(ctx context.Context, t parley.TurnContext) (*run, error) 
 		media: media{open: r.cfg.MediaFunc, of: t.Session.ID, known: map[string][]byte{}},
 		turn:  slices.Clone(t.Window.Turn), usage: t.Turn.Usage,
 	}
+	var err error
 	if x.state, err = parseOpaque(t.Turn.Opaque); err != nil {
 		return nil, err
 	}
