@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -43,6 +44,10 @@ type Files struct {
 	from []string // where relative paths start, as names from base
 
 	writing sync.Mutex // held from reading what is edited until it is replaced
+
+	hiding sync.Mutex
+	pins   []pin // hidden folders that were found
+	closed bool
 }
 
 // New opens the folder. It fails with [parley.CodeInvalid] for a Config that makes
@@ -98,7 +103,7 @@ func (f *Files) checkStart() error {
 		w.close()
 	}
 	if err != nil {
-		_ = f.base.Close() // nothing was done with it
+		_ = f.Close() // nothing was done with it
 	}
 	return err
 }
@@ -127,7 +132,17 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 }
 
 // Close gives the folder back. Calls that come later fail.
-func (f *Files) Close() error { return f.base.Close() }
+func (f *Files) Close() error {
+	f.hiding.Lock()
+	defer f.hiding.Unlock()
+	f.closed = true
+	err := f.base.Close()
+	for _, p := range f.pins {
+		err = errors.Join(err, p.root.Close())
+	}
+	f.pins = nil
+	return err
+}
 
 // Tools gives read_file, write_file, edit_file, list_files and search_files.
 func (f *Files) Tools() []parley.Tool {

@@ -52,3 +52,24 @@ func TestLinks_Absolute(t *testing.T) {
 	r.refuses("read_file", args{"path": "out/db"}, "off limits")
 	r.refuses("write_file", args{"path": "out/db", "content": "x"}, "off limits")
 }
+
+// TestHidden_Moved: a hidden folder stays hidden under another name, and so does the
+// one that comes in its place.
+func TestHidden_Moved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, files.Config{Hide: []string{"data"}})
+	r.put("data/parley.db", canary)
+	r.put("ok.txt", "mine")
+	r.refuses("read_file", args{"path": "data/parley.db"}, "off limits")
+	if err := os.Rename(filepath.Join(r.dir, "data"), filepath.Join(r.dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	r.put("data/parley.db", canary)
+	for _, path := range []string{"moved/parley.db", "data/parley.db"} {
+		r.refuses("read_file", args{"path": path}, "off limits")
+		r.refuses("write_file", args{"path": path, "content": "x"}, "off limits")
+	}
+	if got := r.does("list_files", args{"depth": 3}); got != "ok.txt (4 bytes)" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,21 +18,55 @@ type hidden struct {
 }
 
 // hide looks up what is hidden, for one call: files are replaced, folders come
-// later.
+// later. A folder that was found once stays hidden wherever it is moved, and is held
+// open, so that no other folder can be taken for it.
 func (f *Files) hide() []hidden {
-	list := make([]hidden, 0, len(f.cfg.Hide))
+	f.hiding.Lock()
+	defer f.hiding.Unlock()
+	list := make([]hidden, 0, len(f.cfg.Hide)+len(f.pins))
 	for _, path := range f.cfg.Hide {
 		h := hidden{name: filepath.Base(path)}
 		// What we cannot look at, we cannot give to anybody either.
 		if is, err := os.Stat(path); err == nil {
 			h.is = is
+			if is.IsDir() {
+				f.pin(path)
+			}
 		}
 		if parent, err := os.Stat(filepath.Dir(path)); err == nil {
 			h.parent = parent
 		}
 		list = append(list, h)
 	}
+	for _, p := range f.pins {
+		list = append(list, hidden{is: p.info})
+	}
 	return list
+}
+
+// pin is a hidden folder that is held open.
+type pin struct {
+	root *os.Root
+	info fs.FileInfo
+}
+
+// maxPins is how many folders are held open: more than are ever hidden, unless
+// somebody makes them anew all the time.
+const maxPins = 64
+
+// pin holds a hidden folder open, if it is not yet.
+func (f *Files) pin(path string) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return // it is gone, or closed to us
+	}
+	info, err := root.Stat(".")
+	known := slices.ContainsFunc(f.pins, func(p pin) bool { return err == nil && os.SameFile(p.info, info) })
+	if err != nil || known || len(f.pins) == maxPins || f.closed {
+		_ = root.Close() // it was only looked at
+		return
+	}
+	f.pins = append(f.pins, pin{root, info})
 }
 
 // hides reports whether a name in a folder is hidden; info is nil if nothing has

@@ -105,7 +105,7 @@ func (r *rig) does(a args) string {
 		r.Fatalf("%v: got %q, %v", a, res.Text, err)
 	}
 	id := regexp.MustCompile(`^committed ([0-9a-f]{40})`).FindStringSubmatch(res.Text)
-	if id == nil || id[1] != r.git("rev-parse", "HEAD") {
+	if len(id) != 2 || id[1] != r.git("rev-parse", "HEAD") {
 		r.Fatalf("got %q", res.Text)
 	}
 	return strings.Replace(res.Text, id[1], "ID", 1)
