@@ -83,7 +83,7 @@ type belongs int
 const (
 	isForeign belongs = iota
 	isOurs
-	isUnclear // it is about to become another command, and has no environment
+	isUnclear // it is about to become another command: it has no environment, and no parent but process 1
 	isGone
 )
 
@@ -117,7 +117,9 @@ func (t trace) owns(pid int) belongs {
 		return isGone
 	case s.began < t.since || s.kernel:
 		return isForeign
-	case s.state == 'Z' || s.state == 'X':
+	case s.dead() && s.group == t.session:
+		return isForeign // it was killed with its group before, and started nothing since
+	case s.dead():
 		return isGone
 	case s.session == t.session:
 		return isOurs
@@ -128,6 +130,9 @@ func (t trace) owns(pid int) belongs {
 		return isGone
 	case err != nil:
 		return isForeign // another user's
+	case len(env) == 0 && !s.bare && s.parent > 1:
+		// Whose child it is can be seen. One that lost its parent is another's.
+		return t.owns(s.parent)
 	case len(env) == 0 && !s.bare:
 		return isUnclear
 	}
@@ -155,11 +160,16 @@ func (t trace) killOne(pid int) {
 // status is what the system says about a process.
 type status struct {
 	state   byte
+	parent  int
+	group   int
 	session int
 	began   uint64
 	kernel  bool // it is none of a user's
 	bare    bool // its environment is empty, and stays so
 }
+
+// dead reports whether the process has ended and was not collected yet.
+func (s status) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
 // statusOf reads /proc/PID/stat. The second field is the command's name in
 // parentheses and may hold anything.
@@ -174,7 +184,9 @@ func statusOf(pid int) (s status, ok bool) {
 		return s, false
 	}
 	s.state = fields[0][0]
-	s.kernel = fields[1] == "2" // the parent of all that the kernel starts
+	s.parent, _ = strconv.Atoi(fields[1])
+	s.kernel = s.parent == 2 // which starts all that is the kernel's
+	s.group, _ = strconv.Atoi(fields[2])
 	s.session, _ = strconv.Atoi(fields[3])
 	s.bare = fields[47] == fields[48] && fields[48] != "0" // where its environment begins and ends
 	s.began, err = strconv.ParseUint(fields[19], 10, 64)
