@@ -45,6 +45,8 @@ type Files struct {
 
 	writing sync.Mutex // held from reading what is edited until it is replaced
 
+	lookedFunc func(name string) // for tests: called between a look and what follows
+
 	hiding sync.Mutex
 	pins   []pin // hidden folders that were found
 	closed bool

@@ -24,6 +24,7 @@ type args map[string]any
 // them.
 type rig struct {
 	testing.TB
+	files   *files.Files
 	tools   map[string]parley.Tool
 	top     string // everything
 	dir     string // what the tools reach
@@ -53,6 +54,7 @@ func newRig(t testing.TB, cfg files.Config) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.files = f
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)

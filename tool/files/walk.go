@@ -180,6 +180,9 @@ func (w *walk) look(path, name string) (fs.FileInfo, error) {
 	if hides(w.hidden, top.info, name, info) {
 		return nil, refusef("%s is off limits", show(path))
 	}
+	if w.f.lookedFunc != nil {
+		w.f.lookedFunc(name)
+	}
 	return info, nil
 }
 
