@@ -22,7 +22,7 @@ type Agent struct {
 	MCP             map[string]MCP `yaml:"mcp" names:"name" doc:"Servers of the Model Context Protocol whose tools it has, by name." example:"search: {command: [search-server, --stdio]}"`
 	Access          string         `yaml:"access" default:"private" enum:"private,protected,public" doc:"What strangers get: nothing but a pairing code, a way to join with a token, or the rights of a guest."`
 	FSScope         string         `yaml:"fs_scope" default:"sandboxed" enum:"sandboxed,project,full" doc:"Which files its tools reach."`
-	AllowedCommands [][]string     `yaml:"allowed_commands" default:"" doc:"The commands it may run, each as a list that the command line has to start with."`
+	AllowedCommands [][]string     `yaml:"allowed_commands" default:"" doc:"The commands it may run, each as a list that the command line has to start with; a $ as the last element allows no further arguments."`
 	Approval        Approval       `yaml:"approval" doc:"Questions to a person whether a tool may run."`
 	Policy          []Rule         `yaml:"policy" default:"" doc:"Who may have which tool run. Of the rules that fit the strictest counts: deny before approve before allow. If none fits, guests have no tool, users all but files, commands and commits, owners all. Commits need an approval, unless a rule that names git_commit and whom it is about allows them." example:"- {tool: http_request, roles: [user], effect: approve}"`
 }
