@@ -84,7 +84,7 @@ var Table = []Layer{
 	{Path: "config", Holds: "the configuration file", Imports: []string{Root, "route", "lifecycle", "secret"}},
 
 	{Path: "bench", Holds: "what `parley bench` measures", Any: true},
-	{Path: "parleytest", Holds: "for the tests of programs that embed Parley", Any: true, Planned: true},
+	{Path: "parleytest", Holds: "for the tests of programs that embed Parley", Any: true},
 	{Path: "cmd/parley", Holds: "the commands; the only place that names concrete stores, providers and channels", Any: true},
 
 	{Path: "internal/faultvfs", Holds: "a file system for tests of stores: power cuts, failing calls"},
