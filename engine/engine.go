@@ -70,8 +70,8 @@ type Engine struct {
 	mu      sync.Mutex
 	working bool // lanes may start
 	lanes   map[parley.SessionID]*lane
-	timers  map[parley.SessionID]func() bool // stops; one per session that waits for a time
-	laneCtx context.Context                  // of all lanes; ends when the drain is over
+	timers  map[parley.SessionID]*alarm // one per session that waits for a time
+	laneCtx context.Context             // of all lanes; ends when the drain is over
 	work    sync.WaitGroup
 }
 
@@ -100,7 +100,7 @@ func New(store parley.Store, cfg Config) (*Engine, error) {
 	orDefault(&cfg.Limits.Drain, 30*time.Second)
 	return &Engine{
 		store: store, keys: NewKeys(store, cfg.Clock), cfg: cfg, slots: newSlots(cfg.Limits.RunningTurns),
-		ready: make(chan struct{}), lanes: map[parley.SessionID]*lane{}, timers: map[parley.SessionID]func() bool{},
+		ready: make(chan struct{}), lanes: map[parley.SessionID]*lane{}, timers: map[parley.SessionID]*alarm{},
 	}, nil
 }
 
@@ -155,8 +155,8 @@ func (e *Engine) Ready() <-chan struct{} { return e.ready }
 func (e *Engine) drain(end context.CancelCauseFunc) {
 	e.mu.Lock()
 	e.working = false
-	for id, stop := range e.timers {
-		stop()
+	for id, due := range e.timers {
+		due.stop()
 		delete(e.timers, id)
 	}
 	e.mu.Unlock()

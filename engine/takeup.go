@@ -47,7 +47,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 	default:
 		note = "The program was restarted while this turn was under way. What is recorded above has happened; go on from there."
 	}
-	if err := l.slots.acquire(ctx, speaker(b.principal)); err != nil {
+	if ok, err := l.slot(ctx, b.principal); !ok {
 		return false, err
 	}
 	if err := l.reenter(ctx, &b, note); err != nil {
