@@ -33,10 +33,7 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 	if open.ID == "" {
 		return false, nil
 	}
-	if l := h.laneOf(id); l != nil {
-		l.ending.Lock()
-		defer l.ending.Unlock()
-	}
+	defer h.holds.hold(id)()
 	_, err = h.store.Commit(ctx, parley.Batch{
 		At:       h.cfg.Clock.Now(),
 		Expect:   []parley.Expectation{parley.TurnIs{Session: id, Turn: open.ID, State: open.State}},
@@ -51,7 +48,7 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 	if err != nil {
 		return false, err
 	}
-	h.stopLocked(id, open.ID)
+	h.stopRunning(id, open.ID)
 	h.wake(id)
 	return true, nil
 }
@@ -75,18 +72,16 @@ func (e *Engine) laneOf(id parley.SessionID) *lane {
 	return e.lanes[id]
 }
 
-// stopRunning ends the context of a turn whose cancellation is durable.
+// stopRunning ends the context of a turn whose cancellation is durable. The session
+// is held from before that was written: so the turn cannot have ended since, and if
+// it is about to run, its lane is there and will know.
 func (e *Engine) stopRunning(id parley.SessionID, turn parley.TurnID) {
-	if l := e.laneOf(id); l != nil {
-		l.ending.Lock()
-		defer l.ending.Unlock()
-		e.stopLocked(id, turn)
+	l := e.laneOf(id)
+	if l == nil {
+		return
 	}
-}
-
-// stopLocked is stopRunning for who holds the lane's lock.
-func (e *Engine) stopLocked(id parley.SessionID, turn parley.TurnID) {
-	if l := e.laneOf(id); l != nil && l.turn == turn && l.cancel != nil {
+	l.canceled = turn
+	if l.turn == turn {
 		l.cancel(parley.ErrCanceled)
 	}
 }

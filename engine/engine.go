@@ -66,6 +66,7 @@ type Engine struct {
 	cfg   Config
 	slots *slots
 	ready chan struct{} // closed once everything is settled
+	holds holds
 
 	mu      sync.Mutex
 	working bool // lanes may start

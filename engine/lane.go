@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -18,11 +17,10 @@ type lane struct {
 
 	again bool // somebody came since the last look; guarded by the engine's mutex
 
-	// ending is held by who ends the turn that runs, and by who cancels it: so one
-	// of both is first.
-	ending sync.Mutex
-	turn   parley.TurnID // the turn that runs
-	cancel context.CancelCauseFunc
+	// For who holds the session:
+	turn     parley.TurnID // the turn that runs
+	cancel   context.CancelCauseFunc
+	canceled parley.TurnID // the last turn whose cancellation became durable
 }
 
 // wake makes sure that somebody looks after a session.

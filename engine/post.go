@@ -105,6 +105,9 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 	in.Decision = decisions[how]
 	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
 	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.cfg.Limits.Queue - 1})
+	if how == parley.BusyInterrupt {
+		defer h.holds.hold(s.ID)()
+	}
 	interrupt, err := h.interrupts(ctx, s, in, how)
 	if err != nil {
 		return parley.Receipt{}, err

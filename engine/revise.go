@@ -35,6 +35,7 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 		b.Keys = []parley.KeyChange{{Key: s.Key, Session: id}}
 		if entry.Current != "" {
 			resumed.Instead = entry.Current
+			defer h.holds.hold(entry.Current)()
 			other, err := h.store.Session(ctx, parley.SeeAll(), entry.Current)
 			if err != nil {
 				return parley.Session{}, err

@@ -241,6 +241,7 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 			Text: "The conversation was started anew (" + reason + "). The one before is kept as " + string(s.ID) + "; /resume goes on in it.",
 		}})
 	}
+	defer h.holds.hold(s.ID)()
 	ended, err := h.ended(ctx, s, reason, next)
 	if err != nil {
 		return parley.Session{}, err

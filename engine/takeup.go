@@ -25,6 +25,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 		b.principal = b.inputs[0].Principal
 	}
 	if t.CancelRequested {
+		defer l.holds.hold(l.id)()
 		return moved(l.closeOpen(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: t.Usage}}))
 	}
 	now := l.cfg.Clock.Now()

@@ -16,23 +16,29 @@ import (
 func (l *lane) workOn(ctx context.Context, b begun) {
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l.ending.Lock()
+	release := l.holds.hold(l.id)
 	l.turn, l.cancel = b.turn.ID, cancel
-	l.ending.Unlock()
+	if l.canceled == b.turn.ID {
+		cancel(parley.ErrCanceled) // since its start was written
+	}
+	release()
 	end, err := l.runTurn(turnCtx, b)
 	l.slots.release()
-	l.ending.Lock()
-	defer l.ending.Unlock()
+	defer l.holds.hold(l.id)()
 	l.turn, l.cancel = "", nil
 	// What has happened must be written, also while the program stops.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
-	if err == nil {
-		if errors.Is(context.Cause(turnCtx), parley.ErrCanceled) {
+	canceled := errors.Is(context.Cause(turnCtx), parley.ErrCanceled)
+	switch {
+	case err == nil:
+		if canceled {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
 		err = l.close(ctx, b, end)
-	} else {
+	case canceled && !errors.Is(err, parley.ErrConflict):
+		err = l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
+	default:
 		err = l.putOff(ctx, b, err)
 	}
 	if err != nil && !changedMeanwhile(err) {
