@@ -54,7 +54,11 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 			return parley.Receipt{}, err
 		}
 	}
-	return parley.Receipt{}, parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
+	return parley.Receipt{}, errRestless()
+}
+
+func errRestless() error {
+	return parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
 }
 
 // logOnly stores an input that gets no turn, as a message that the next turn sees.
@@ -171,10 +175,8 @@ func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.
 		parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}},
 		parley.QueuedAtMost{Session: s.ID})
 	b, result, err := h.commitStart(ctx, p, expect)
-	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
-		if _, key := e.Expect.(parley.KeyIs); !key {
-			return nil, parley.Receipt{}, errMoved
-		}
+	if changedMeanwhile(err) && !keyMoved(err) {
+		return nil, parley.Receipt{}, errMoved
 	}
 	if err != nil {
 		return nil, parley.Receipt{}, h.notCurrent(err, s)
@@ -206,16 +208,22 @@ func receipt(in parley.Input, r parley.Result, before int) parley.Receipt {
 	return parley.Receipt{ID: in.Ref.ID, State: in.State, Turn: in.Turn, Position: before}
 }
 
-// notCurrent makes clear what to do if a key leads elsewhere by now.
-func (h *Handle) notCurrent(err error, s parley.Session) error {
+// keyMoved reports whether err says that a key leads elsewhere.
+func keyMoved(err error) bool {
 	e, ok := errors.AsType[*parley.ExpectError](err)
 	if !ok {
+		return false
+	}
+	_, key := e.Expect.(parley.KeyIs)
+	return key
+}
+
+// notCurrent makes clear what to do if a key leads elsewhere by now.
+func (h *Handle) notCurrent(err error, s parley.Session) error {
+	if !keyMoved(err) {
 		return err
 	}
-	if _, key := e.Expect.(parley.KeyIs); !key {
-		return err
-	}
-	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: e}
+	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: err}
 }
 
 // interrupts gives the turn that an input stops: the running one, if it is of the

@@ -219,6 +219,15 @@ func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
 		parley.FenceIs{Session: l.id, Fence: b.fence},
 		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
 	}
+	if b.session.Key == "" { // nothing to expect of a key
+		s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
+		if err != nil {
+			return err
+		}
+		if s.Ended != nil {
+			idle = parley.StatusInactive
+		}
+	}
 	// Unless something waits, or the key leads elsewhere by now.
 	hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
 	return l.insist(ctx, func(ctx context.Context) error {
