@@ -100,13 +100,44 @@ func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 	if in.Session != id {
 		return false, parley.Errorf(parley.CodeNotFound, "there is no input %q in this session", ref.ID)
 	}
-	_, err = h.store.Commit(ctx, parley.Batch{
-		At:       h.cfg.Clock.Now(),
-		Expect:   []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}},
-		Sessions: []parley.SessionChange{{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}},
-	})
-	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+	for range maxAttempts {
+		ok, err := h.withdraw(ctx, id, ref)
+		if !errors.Is(err, errMoved) {
+			return ok, err
+		}
+	}
+	return false, errRestless()
+}
+
+func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef) (bool, error) {
+	s, err := h.store.Session(ctx, parley.SeeAll(), id)
+	if err != nil {
+		return false, err
+	}
+	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), id)
+	if err != nil {
+		return false, err
+	}
+	expect := []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}}
+	change := parley.SessionChange{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}
+	if s.Status == parley.StatusRunning && len(turns) == 0 && s.Queued == 1 {
+		// The session is between two turns, and the second does not come.
+		idle := parley.StatusIdle
+		change.Patch.Status = &idle
+		expect = append(expect,
+			parley.FenceIs{Session: id, Fence: s.Fence},
+			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusRunning}},
+			parley.QueuedAtMost{Session: id, Max: 1})
+	}
+	_, err = h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		if e.Index > 0 {
+			return false, errMoved
+		}
 		return false, nil
+	}
+	if err == nil {
+		h.wake(id)
 	}
 	return err == nil, err
 }

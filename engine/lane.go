@@ -173,7 +173,7 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 		if !until.IsZero() {
 			l.wakeAt(l.id, until)
 		}
-		return false, nil
+		return l.rest(ctx, s)
 	}
 	if ok, err := l.slot(ctx, chosen[0].Principal); !ok {
 		return false, err
@@ -185,6 +185,27 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 	}
 	l.workOn(ctx, *b)
 	return true, nil
+}
+
+// rest makes a session idle that was between two turns, if the second does not
+// come, or not yet.
+func (l *lane) rest(ctx context.Context, s parley.Session) (more bool, err error) {
+	if s.Status != parley.StatusRunning {
+		return false, nil
+	}
+	idle := parley.StatusIdle
+	_, err = l.store.Commit(ctx, parley.Batch{
+		At: l.cfg.Clock.Now(),
+		Expect: []parley.Expectation{
+			parley.FenceIs{Session: l.id, Fence: s.Fence},
+			parley.StatusIn{Session: l.id, Any: []parley.Status{parley.StatusRunning}},
+		},
+		Sessions: []parley.SessionChange{{Session: l.id, Patch: parley.SessionPatch{Status: &idle}}},
+	})
+	if changedMeanwhile(err) {
+		return true, nil
+	}
+	return false, err
 }
 
 // slot waits for a slot. There is none any more when the engine stops.
