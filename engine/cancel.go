@@ -123,6 +123,9 @@ func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 	if s.Status == parley.StatusRunning && len(turns) == 0 && s.Queued == 1 {
 		// The session is between two turns, and the second does not come.
 		idle := parley.StatusIdle
+		if s.Ended != nil {
+			idle = parley.StatusInactive
+		}
 		change.Patch.Status = &idle
 		expect = append(expect,
 			parley.FenceIs{Session: id, Fence: s.Fence},

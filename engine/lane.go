@@ -194,6 +194,9 @@ func (l *lane) rest(ctx context.Context, s parley.Session) (more bool, err error
 		return false, nil
 	}
 	idle := parley.StatusIdle
+	if s.Ended != nil {
+		idle = parley.StatusInactive
+	}
 	_, err = l.store.Commit(ctx, parley.Batch{
 		At: l.cfg.Clock.Now(),
 		Expect: []parley.Expectation{

@@ -102,9 +102,6 @@ func (l *lane) closeOpen(ctx context.Context, b begun, end parley.TurnEnd) error
 			return err
 		}
 	}
-	if err := l.cancelApprovals(ctx, b); err != nil {
-		return err
-	}
 	return l.close(ctx, b, end)
 }
 
@@ -141,11 +138,8 @@ func (l *lane) overdue(ctx context.Context, s parley.Session, turn parley.TurnID
 
 // answer settles a question. Whoever is first wins.
 func (e *Engine) answer(ctx context.Context, a parley.Approval, state parley.ApprovalState, by parley.IdentityID, more ...func(*parley.SessionChange)) error {
-	change := parley.SessionChange{
-		Session:   a.Session,
-		Approvals: []parley.ApprovalChange{{Turn: a.Turn, Call: a.Call, State: state, By: by}},
-		Events:    []parley.Draft{{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}}},
-	}
+	change := parley.SessionChange{Session: a.Session}
+	settled(&change, a, state, by)
 	for _, f := range more {
 		f(&change)
 	}
@@ -157,18 +151,10 @@ func (e *Engine) answer(ctx context.Context, a parley.Approval, state parley.App
 	return err
 }
 
-// cancelApprovals settles the open questions of a turn that ends.
-func (l *lane) cancelApprovals(ctx context.Context, b begun) error {
-	pending, err := l.pending(ctx, b.turn.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range pending {
-		if err := l.answer(ctx, a, parley.ApprovalCanceled, ""); err != nil && !changedMeanwhile(err) {
-			return err
-		}
-	}
-	return nil
+// settled adds the answer to a question to a change.
+func settled(change *parley.SessionChange, a parley.Approval, state parley.ApprovalState, by parley.IdentityID) {
+	change.Approvals = append(change.Approvals, parley.ApprovalChange{Turn: a.Turn, Call: a.Call, State: state, By: by})
+	change.Events = append(change.Events, parley.Draft{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}})
 }
 
 // park lets a turn wait for models that are down, each time longer. People are
