@@ -72,7 +72,7 @@ type Engine struct {
 	working bool // lanes may start
 	lanes   map[parley.SessionID]*lane
 	timers  map[parley.SessionID]*alarm // one per session that waits for a time
-	laneCtx context.Context             // of all lanes; ends when the drain is over
+	laneCtx context.Context             //nolint:containedctx // of all lanes; ends when the drain is over
 	work    sync.WaitGroup
 }
 

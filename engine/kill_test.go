@@ -144,7 +144,7 @@ func runChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close() //nolint:errcheck // what matters was committed
+	defer store.Close() // what matters was committed
 	f := feed.New(store, feed.Config{})
 	defer f.Close()
 	tools := marks{wire: wire, file: filepath.Join(dir, "ran")}
@@ -240,7 +240,7 @@ func checkKilled(t *testing.T, dir string, at int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close() //nolint:errcheck // only read
+	defer store.Close()
 	events, err := store.Events(t.Context(), parley.SeeAll(), "cli:kill", parley.EventQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)

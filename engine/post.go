@@ -103,12 +103,12 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		}
 	}
 	how := mode(in, h.busy(s))
-	if how == parley.BusyReject && (s.Status != parley.StatusIdle || s.Queued > 0) {
-		return h.unlessKnown(ctx, in, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done"))
-	}
 	in.Decision = decisions[how]
 	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
 	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.cfg.Limits.Queue - 1})
+	if how == parley.BusyReject {
+		expect = append(current(s), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
+	}
 	if how == parley.BusyInterrupt {
 		defer h.holds.hold(s.ID)()
 	}
@@ -122,6 +122,10 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 	}
 	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		_, key := e.Expect.(parley.KeyIs)
+		if how == parley.BusyReject && !key {
+			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done")
+		}
 		switch e.Expect.(type) {
 		case parley.QueuedAtMost:
 			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.cfg.Limits.Queue)
@@ -184,22 +188,6 @@ func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.
 	return b, receipt(in, result, 0), nil
 }
 
-// unlessKnown gives the receipt of an input that was admitted before, else the
-// error.
-func (h *Handle) unlessKnown(ctx context.Context, in parley.Input, refusal error) (parley.Receipt, error) {
-	known, err := h.store.Input(ctx, parley.SeeAll(), in.Ref)
-	if errors.Is(err, parley.ErrNotFound) {
-		return parley.Receipt{}, refusal
-	}
-	if err != nil {
-		return parley.Receipt{}, err
-	}
-	if known.ContentHash() != in.ContentHash() {
-		return parley.Receipt{}, parley.Errorf(parley.CodeConflict, "input %q was used for something else", in.Ref.ID)
-	}
-	return receipt(in, parley.Result{Duplicate: &known}, 0), nil
-}
-
 // receipt acknowledges an input.
 func receipt(in parley.Input, r parley.Result, before int) parley.Receipt {
 	if d := r.Duplicate; d != nil {
@@ -226,17 +214,25 @@ func (h *Handle) notCurrent(err error, s parley.Session) error {
 	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: err}
 }
 
-// interrupts gives the turn that an input stops: the running one, if it is of the
-// same speaker or the input of an owner.
+// interrupts gives the turn that an input stops: the running one, if its sender may
+// stop that. Automations wait.
 func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.TurnID, error) {
-	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle {
+	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle || in.Kind == parley.InputAutomation {
 		return "", nil
 	}
 	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
 		return "", err
 	}
-	return turns[0].ID, nil
+	requester, err := h.asked(ctx, s.ID, turns[0].ID)
+	if err != nil {
+		return "", err
+	}
+	_, err = h.on(ctx, access.OpCancel, s.ID, func(t *access.Target) { t.Requester = requester })
+	if errors.Is(err, parley.ErrForbidden) {
+		return "", nil // it waits
+	}
+	return turns[0].ID, err
 }
 
 // cutName cuts a sentence to what a decision holds.

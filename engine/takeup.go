@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,8 +59,8 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 }
 
 // inputsOf gives the inputs that a turn works on.
-func (e *lane) inputsOf(ctx context.Context, turn parley.TurnID) ([]parley.Input, error) {
-	inputs, err := e.store.OpenInputs(ctx, parley.SeeAll(), e.id, parley.InputRef{}, parley.MaxPageSize)
+func (l *lane) inputsOf(ctx context.Context, turn parley.TurnID) ([]parley.Input, error) {
+	inputs, err := l.store.OpenInputs(ctx, parley.SeeAll(), l.id, parley.InputRef{}, parley.MaxPageSize)
 	return slices.DeleteFunc(inputs, func(in parley.Input) bool { return in.State != parley.InputRunning || in.Turn != turn }), err
 }
 
@@ -174,7 +173,7 @@ func (l *lane) park(ctx context.Context, b begun, after time.Duration, cause err
 	parked := parley.TurnParked
 	var events []parley.Draft
 	if !told {
-		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(outageID(b.turn.ID), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
+		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
 	}
 	l.cfg.Log.Warn("a turn waits for its model", "session", l.id, "turn", b.turn.ID, "until", until, "cause", cause)
 	return l.writeOff(ctx, b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until}, events...)
@@ -186,20 +185,24 @@ func parkPause(waited time.Duration) time.Duration {
 	return min(max(waited/4, 2*time.Second), time.Minute)
 }
 
-func outageID(turn parley.TurnID) string { return string(turn) + ".outage" }
+// outageID begins the ids of the messages that tell people of an outage.
+func outageID(turn parley.TurnID) string { return string(turn) + ".outage." }
 
 // parkedSince says since when a turn has been waiting for a model: since people
-// were told.
+// were told, unless it got on since.
 func (l *lane) parkedSince(ctx context.Context, b begun) (since time.Time, told bool, err error) {
 	if b.fresh {
 		return l.cfg.Clock.Now(), false, nil
 	}
 	var found *parley.Event
 	err = l.backward(ctx, b.turn.ID, func(e parley.Event, m *parley.Message) bool {
-		if m != nil && m.ID == outageID(b.turn.ID) {
+		if m == nil {
+			return true
+		}
+		if strings.HasPrefix(m.ID, outageID(b.turn.ID)) {
 			found = &e
 		}
-		return found == nil
+		return found == nil && m.Role != parley.MessageAssistant && m.Role != parley.MessageTool
 	})
 	if err != nil || found == nil {
 		return l.cfg.Clock.Now(), false, err
@@ -249,5 +252,3 @@ func allowedTools(s parley.Session) map[string]bool {
 }
 
 const allowedPrefix = "parley.allowed."
-
-var errNoTurn = errors.New("no turn is open")
