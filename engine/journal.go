@@ -412,7 +412,7 @@ func (j *Journal) draft(body parley.EventBody) parley.Draft {
 func (j *Journal) commit(ctx context.Context, at time.Time, change parley.SessionChange) error {
 	change.Session = j.cfg.Session
 	result, err := j.store.Commit(ctx, parley.Batch{
-		At:       at,
+		At: at,
 		Expect: []parley.Expectation{
 			parley.FenceIs{Session: j.cfg.Session, Fence: j.cfg.Fence},
 			parley.TurnIs{Session: j.cfg.Session, Turn: j.cfg.Turn, State: parley.TurnRunning},
