@@ -33,10 +33,7 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 	if open.ID == "" {
 		return false, nil
 	}
-	if l := h.laneOf(id); l != nil {
-		l.ending.Lock()
-		defer l.ending.Unlock()
-	}
+	defer h.holds.hold(id)()
 	_, err = h.store.Commit(ctx, parley.Batch{
 		At:       h.cfg.Clock.Now(),
 		Expect:   []parley.Expectation{parley.TurnIs{Session: id, Turn: open.ID, State: open.State}},
@@ -51,7 +48,7 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 	if err != nil {
 		return false, err
 	}
-	h.stopLocked(id, open.ID)
+	h.stopRunning(id, open.ID)
 	h.wake(id)
 	return true, nil
 }
@@ -75,18 +72,16 @@ func (e *Engine) laneOf(id parley.SessionID) *lane {
 	return e.lanes[id]
 }
 
-// stopRunning ends the context of a turn whose cancellation is durable.
+// stopRunning ends the context of a turn whose cancellation is durable. The session
+// is held from before that was written: so the turn cannot have ended since, and if
+// it is about to run, its lane is there and will know.
 func (e *Engine) stopRunning(id parley.SessionID, turn parley.TurnID) {
-	if l := e.laneOf(id); l != nil {
-		l.ending.Lock()
-		defer l.ending.Unlock()
-		e.stopLocked(id, turn)
+	l := e.laneOf(id)
+	if l == nil {
+		return
 	}
-}
-
-// stopLocked is stopRunning for who holds the lane's lock.
-func (e *Engine) stopLocked(id parley.SessionID, turn parley.TurnID) {
-	if l := e.laneOf(id); l != nil && l.turn == turn && l.cancel != nil {
+	l.canceled = turn
+	if l.turn == turn {
 		l.cancel(parley.ErrCanceled)
 	}
 }
@@ -105,13 +100,47 @@ func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 	if in.Session != id {
 		return false, parley.Errorf(parley.CodeNotFound, "there is no input %q in this session", ref.ID)
 	}
-	_, err = h.store.Commit(ctx, parley.Batch{
-		At:       h.cfg.Clock.Now(),
-		Expect:   []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}},
-		Sessions: []parley.SessionChange{{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}},
-	})
-	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+	for range maxAttempts {
+		ok, err := h.withdraw(ctx, id, ref)
+		if !errors.Is(err, errMoved) {
+			return ok, err
+		}
+	}
+	return false, errRestless()
+}
+
+func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef) (bool, error) {
+	s, err := h.store.Session(ctx, parley.SeeAll(), id)
+	if err != nil {
+		return false, err
+	}
+	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), id)
+	if err != nil {
+		return false, err
+	}
+	expect := []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}}
+	change := parley.SessionChange{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}
+	if s.Status == parley.StatusRunning && len(turns) == 0 && s.Queued == 1 {
+		// The session is between two turns, and the second does not come.
+		idle := parley.StatusIdle
+		if s.Ended != nil {
+			idle = parley.StatusInactive
+		}
+		change.Patch.Status = &idle
+		expect = append(expect,
+			parley.FenceIs{Session: id, Fence: s.Fence},
+			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusRunning}},
+			parley.QueuedAtMost{Session: id, Max: 1})
+	}
+	_, err = h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		if e.Index > 0 {
+			return false, errMoved
+		}
 		return false, nil
+	}
+	if err == nil {
+		h.wake(id)
 	}
 	return err == nil, err
 }

@@ -69,12 +69,13 @@ type Engine struct {
 	cfg   Config
 	slots *slots
 	ready chan struct{} // closed once everything is settled
+	holds holds
 
 	mu      sync.Mutex
 	working bool // lanes may start
 	lanes   map[parley.SessionID]*lane
-	timers  map[parley.SessionID]func() bool // stops; one per session that waits for a time
-	laneCtx context.Context                  //nolint:containedctx // of all lanes, which others than Run start; it ends when the drain is over
+	timers  map[parley.SessionID]*alarm // one per session that waits for a time
+	laneCtx context.Context             //nolint:containedctx // of all lanes; ends when the drain is over
 	work    sync.WaitGroup
 }
 
@@ -106,7 +107,7 @@ func New(store parley.Store, cfg Config) (*Engine, error) {
 	orDefault(&cfg.Limits.Drain, 30*time.Second)
 	return &Engine{
 		store: store, keys: NewKeys(store, cfg.Clock), cfg: cfg, slots: newSlots(cfg.Limits.RunningTurns),
-		ready: make(chan struct{}), lanes: map[parley.SessionID]*lane{}, timers: map[parley.SessionID]func() bool{},
+		ready: make(chan struct{}), lanes: map[parley.SessionID]*lane{}, timers: map[parley.SessionID]*alarm{},
 	}, nil
 }
 
@@ -161,8 +162,8 @@ func (e *Engine) Ready() <-chan struct{} { return e.ready }
 func (e *Engine) drain(end context.CancelCauseFunc) {
 	e.mu.Lock()
 	e.working = false
-	for id, stop := range e.timers {
-		stop()
+	for id, due := range e.timers {
+		due.stop()
 		delete(e.timers, id)
 	}
 	e.mu.Unlock()

@@ -237,11 +237,29 @@ func TestTurnLimit(t *testing.T) {
 	s.post(alice, id, say("1", "a"))
 	s.turns(id, 1)
 	r := s.post(alice, id, say("2", "b"))
-	if got := sketch(t, s.turns(id, 2)); r.State != parley.InputDone || got != ">a <re:a |stop >b *! |error:turn_limit" {
+	if got := sketch(t, s.turns(id, 2)); r.State != parley.InputDone && r.State != parley.InputQueued || got != ">a <re:a |stop >b *! |error:turn_limit" {
 		t.Errorf("%+v: %s", r, got)
 	}
 	s.post(alice, id, say("3", "auto", func(in *parley.Input) { in.Kind = parley.InputAutomation }))
 	if got := sketch(t, s.turns(id, 3)); got != ">a <re:a |stop >b *! |error:turn_limit >auto <re:auto |stop" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestGuestInterrupts: who may not stop a turn waits for it.
+func TestGuestInterrupts(t *testing.T) {
+	t.Parallel()
+	h := newHeld()
+	s := newStage(t, engine.Config{Runner: h})
+	id := s.session("a", parley.SessionDirect, "cli:alice", "web:carol")
+	s.post(alice, id, say("1", "a"))
+	<-h.began
+	s.post(carol, id, say("2", "b", busy(parley.BusyInterrupt)))
+	s.post(alice, id, say("3", "c", busy(parley.BusyInterrupt), func(in *parley.Input) { in.Kind = parley.InputAutomation }))
+	for range 3 {
+		h.let <- struct{}{}
+	}
+	if got := sketch(t, s.turns(id, 3)); got != ">a <re:a |stop >b <re:b |stop >c <re:c |stop" {
 		t.Errorf("%s", got)
 	}
 }

@@ -22,6 +22,9 @@ const (
 	textNoAnswer   = "Not allowed: a person was asked, and nobody answered in time."
 )
 
+// errUnanswered is why a turn has to wait for a person.
+var errUnanswered error = parley.Errorf(parley.CodeBusy, "it waits for approval")
+
 // JournalConfig is what a journal writes for.
 type JournalConfig struct {
 	Session parley.SessionID
@@ -54,6 +57,7 @@ type Journal struct {
 	said      map[string]bool // ids of the turn's messages
 	calls     map[parley.CallID]*entry
 	order     []parley.CallID // of the calls that were said, as they were said
+	asked     bool            // somebody, about a call
 	streaming string
 	after     uint64 // of the stream: the last event when it began
 }
@@ -224,6 +228,11 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 		first = calls[0].ID
 		j.start(&change, first, calls[0].Name)
 	}
+	if len(asked) > 0 {
+		j.mu.Lock()
+		j.asked = true // also if it stays unknown whether it was written
+		j.mu.Unlock()
+	}
 	if err := j.commit(ctx, now, change); err != nil {
 		return err
 	}
@@ -276,7 +285,7 @@ func (j *Journal) Call(ctx context.Context, call parley.ToolCall, run func(conte
 	}
 	switch e.approval {
 	case parley.ApprovalPending:
-		return parley.ToolResult{}, &parley.SuspendError{Err: parley.Errorf(parley.CodeBusy, "call %s waits for approval", call.ID)}
+		return parley.ToolResult{}, &parley.SuspendError{Err: fmt.Errorf("call %s: %w", call.ID, errUnanswered)}
 	case parley.ApprovalDenied, parley.ApprovalCanceled:
 		return j.refuse(ctx, call, textNotAllowed)
 	case parley.ApprovalExpired:
@@ -399,12 +408,15 @@ func (j *Journal) draft(body parley.EventBody) parley.Draft {
 	return parley.Draft{Turn: j.cfg.Turn, Body: body}
 }
 
-// commit writes under the turn's fence.
+// commit writes under the turn's fence, while the turn runs.
 func (j *Journal) commit(ctx context.Context, at time.Time, change parley.SessionChange) error {
 	change.Session = j.cfg.Session
 	result, err := j.store.Commit(ctx, parley.Batch{
-		At:       at,
-		Expect:   []parley.Expectation{parley.FenceIs{Session: j.cfg.Session, Fence: j.cfg.Fence}},
+		At: at,
+		Expect: []parley.Expectation{
+			parley.FenceIs{Session: j.cfg.Session, Fence: j.cfg.Fence},
+			parley.TurnIs{Session: j.cfg.Session, Turn: j.cfg.Turn, State: parley.TurnRunning},
+		},
 		Sessions: []parley.SessionChange{change},
 	})
 	if err != nil {

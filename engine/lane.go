@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -18,11 +17,10 @@ type lane struct {
 
 	again bool // somebody came since the last look; guarded by the engine's mutex
 
-	// ending is held by who ends the turn that runs, and by who cancels it: so one
-	// of both is first.
-	ending sync.Mutex
-	turn   parley.TurnID // the turn that runs
-	cancel context.CancelCauseFunc
+	// For who holds the session:
+	turn     parley.TurnID // the turn that runs
+	cancel   context.CancelCauseFunc
+	canceled parley.TurnID // the last turn whose cancellation became durable
 }
 
 // wake makes sure that somebody looks after a session.
@@ -42,8 +40,8 @@ func (e *Engine) wake(id parley.SessionID) {
 
 // newLane makes the lane of a session that has none. The mutex is held.
 func (e *Engine) newLane(id parley.SessionID) *lane {
-	if stop := e.timers[id]; stop != nil {
-		stop()
+	if due := e.timers[id]; due != nil {
+		due.stop()
 		delete(e.timers, id)
 	}
 	l := &lane{Engine: e, id: id}
@@ -60,6 +58,7 @@ func (e *Engine) reserve(id parley.SessionID) *lane {
 	if !e.working || e.lanes[id] != nil || !e.slots.try() {
 		return nil
 	}
+	e.work.Add(1) // from here on, so that a drain waits for it
 	return e.newLane(id)
 }
 
@@ -73,10 +72,14 @@ func (l *lane) launch(b *begun, look bool) {
 	defer l.mu.Unlock()
 	if b == nil && !look && !l.again {
 		delete(l.lanes, l.id)
+		l.work.Done()
 		return
 	}
 	l.again = false
-	l.work.Go(func() { l.run(b) })
+	go func() {
+		defer l.work.Done()
+		l.run(b)
+	}()
 }
 
 // wakeAt wakes a session at a time.
@@ -86,11 +89,23 @@ func (e *Engine) wakeAt(id parley.SessionID, at time.Time) {
 	if !e.working {
 		return
 	}
-	if stop := e.timers[id]; stop != nil {
-		stop()
+	if earlier := e.timers[id]; earlier != nil {
+		earlier.stop()
 	}
-	e.timers[id] = e.cfg.Clock.AfterFunc(max(at.Sub(e.cfg.Clock.Now()), 0), func() { e.wake(id) })
+	due := &alarm{}
+	due.stop = e.cfg.Clock.AfterFunc(max(at.Sub(e.cfg.Clock.Now()), 0), func() {
+		e.mu.Lock()
+		if e.timers[id] == due {
+			delete(e.timers, id)
+		}
+		e.mu.Unlock()
+		e.wake(id)
+	})
+	e.timers[id] = due
 }
+
+// alarm wakes a session at a time.
+type alarm struct{ stop func() bool }
 
 // run works until there is nothing more to do.
 func (l *lane) run(b *begun) {
@@ -158,9 +173,9 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 		if !until.IsZero() {
 			l.wakeAt(l.id, until)
 		}
-		return false, nil
+		return l.rest(ctx, s)
 	}
-	if err := l.slots.acquire(ctx, speaker(chosen[0].Principal)); err != nil {
+	if ok, err := l.slot(ctx, chosen[0].Principal); !ok {
 		return false, err
 	}
 	b, err := l.start(ctx, s, chosen)
@@ -170,6 +185,43 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 	}
 	l.workOn(ctx, *b)
 	return true, nil
+}
+
+// rest makes a session idle that was between two turns, if the second does not
+// come, or not yet.
+func (l *lane) rest(ctx context.Context, s parley.Session) (more bool, err error) {
+	if s.Status != parley.StatusRunning {
+		return false, nil
+	}
+	idle := parley.StatusIdle
+	if s.Ended != nil {
+		idle = parley.StatusInactive
+	}
+	_, err = l.store.Commit(ctx, parley.Batch{
+		At: l.cfg.Clock.Now(),
+		Expect: []parley.Expectation{
+			parley.FenceIs{Session: l.id, Fence: s.Fence},
+			parley.StatusIn{Session: l.id, Any: []parley.Status{parley.StatusRunning}},
+		},
+		Sessions: []parley.SessionChange{{Session: l.id, Patch: parley.SessionPatch{Status: &idle}}},
+	})
+	if changedMeanwhile(err) {
+		return true, nil
+	}
+	return false, err
+}
+
+// slot waits for a slot. There is none any more when the engine stops.
+func (l *lane) slot(ctx context.Context, p parley.Principal) (ok bool, err error) {
+	if err := l.slots.acquire(ctx, speaker(p)); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.working {
+		l.slots.release()
+	}
+	return l.working, nil
 }
 
 // moved makes of an expectation that did not hold another look.

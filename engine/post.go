@@ -54,7 +54,11 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 			return parley.Receipt{}, err
 		}
 	}
-	return parley.Receipt{}, parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
+	return parley.Receipt{}, errRestless()
+}
+
+func errRestless() error {
+	return parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
 }
 
 // logOnly stores an input that gets no turn, as a message that the next turn sees.
@@ -99,12 +103,15 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		}
 	}
 	how := mode(in, h.busy(s))
-	if how == parley.BusyReject && (s.Status != parley.StatusIdle || s.Queued > 0) {
-		return h.unlessKnown(ctx, in, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done"))
-	}
 	in.Decision = decisions[how]
 	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
 	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.cfg.Limits.Queue - 1})
+	if how == parley.BusyReject {
+		expect = append(current(s), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
+	}
+	if how == parley.BusyInterrupt {
+		defer h.holds.hold(s.ID)()
+	}
 	interrupt, err := h.interrupts(ctx, s, in, how)
 	if err != nil {
 		return parley.Receipt{}, err
@@ -115,6 +122,10 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 	}
 	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		_, key := e.Expect.(parley.KeyIs)
+		if how == parley.BusyReject && !key {
+			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done")
+		}
 		switch e.Expect.(type) {
 		case parley.QueuedAtMost:
 			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.cfg.Limits.Queue)
@@ -168,31 +179,13 @@ func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.
 		parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}},
 		parley.QueuedAtMost{Session: s.ID})
 	b, result, err := h.commitStart(ctx, p, expect)
-	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
-		if _, key := e.Expect.(parley.KeyIs); !key {
-			return nil, parley.Receipt{}, errMoved
-		}
+	if changedMeanwhile(err) && !keyMoved(err) {
+		return nil, parley.Receipt{}, errMoved
 	}
 	if err != nil {
 		return nil, parley.Receipt{}, h.notCurrent(err, s)
 	}
 	return b, receipt(in, result, 0), nil
-}
-
-// unlessKnown gives the receipt of an input that was admitted before, else the
-// error.
-func (h *Handle) unlessKnown(ctx context.Context, in parley.Input, refusal error) (parley.Receipt, error) {
-	known, err := h.store.Input(ctx, parley.SeeAll(), in.Ref)
-	if errors.Is(err, parley.ErrNotFound) {
-		return parley.Receipt{}, refusal
-	}
-	if err != nil {
-		return parley.Receipt{}, err
-	}
-	if known.ContentHash() != in.ContentHash() {
-		return parley.Receipt{}, parley.Errorf(parley.CodeConflict, "input %q was used for something else", in.Ref.ID)
-	}
-	return receipt(in, parley.Result{Duplicate: &known}, 0), nil
 }
 
 // receipt acknowledges an input.
@@ -203,34 +196,43 @@ func receipt(in parley.Input, r parley.Result, before int) parley.Receipt {
 	return parley.Receipt{ID: in.Ref.ID, State: in.State, Turn: in.Turn, Position: before}
 }
 
-// notCurrent makes clear what to do if a key leads elsewhere by now.
-func (h *Handle) notCurrent(err error, s parley.Session) error {
+// keyMoved reports whether err says that a key leads elsewhere.
+func keyMoved(err error) bool {
 	e, ok := errors.AsType[*parley.ExpectError](err)
 	if !ok {
-		return err
+		return false
 	}
-	if _, key := e.Expect.(parley.KeyIs); !key {
-		return err
-	}
-	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: e}
+	_, key := e.Expect.(parley.KeyIs)
+	return key
 }
 
-// interrupts gives the turn that an input stops: the running one, unless a guest
-// would stop what somebody else asked for.
+// notCurrent makes clear what to do if a key leads elsewhere by now.
+func (h *Handle) notCurrent(err error, s parley.Session) error {
+	if !keyMoved(err) {
+		return err
+	}
+	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: err}
+}
+
+// interrupts gives the turn that an input stops: the running one, if its sender may
+// stop that. Automations wait.
 func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.TurnID, error) {
-	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle {
+	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle || in.Kind == parley.InputAutomation {
 		return "", nil
 	}
 	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
 		return "", err
 	}
-	if in.Principal.Role == parley.RoleGuest {
-		if mine, err := h.asked(ctx, s.ID, turns[0].ID); err != nil || !mine {
-			return "", err
-		}
+	requester, err := h.asked(ctx, s.ID, turns[0].ID)
+	if err != nil {
+		return "", err
 	}
-	return turns[0].ID, nil
+	_, err = h.on(ctx, access.OpCancel, s.ID, func(t *access.Target) { t.Requester = requester })
+	if errors.Is(err, parley.ErrForbidden) {
+		return "", nil // it waits
+	}
+	return turns[0].ID, err
 }
 
 // cutName cuts a sentence to what a decision holds.

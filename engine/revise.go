@@ -12,55 +12,79 @@ import (
 // Resume makes a session its key's current one again. The one that was goes out of
 // use, and stays.
 func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Session, error) {
-	s, err := h.on(ctx, access.OpResume, id)
-	if err != nil {
-		return parley.Session{}, err
-	}
-	idle := parley.StatusIdle
-	change := parley.SessionChange{Session: id, Patch: parley.SessionPatch{Ended: &parley.Ending{}}}
-	if s.Status == parley.StatusInactive {
-		change.Patch.Status = &idle
-	}
-	resumed := &parley.Resumed{}
-	b := parley.Batch{At: h.cfg.Clock.Now()}
-	if s.Key != "" {
-		entry, err := h.keys.lookup(ctx, string(s.Key))
+	for range maxAttempts {
+		s, err := h.on(ctx, access.OpResume, id)
 		if err != nil {
 			return parley.Session{}, err
 		}
-		if entry.Current == id {
-			return s.Session, nil
+		var instead parley.SessionID
+		if s.Key != "" {
+			entry, err := h.keys.lookup(ctx, string(s.Key))
+			if err != nil {
+				return parley.Session{}, err
+			}
+			if instead = entry.Current; instead == id {
+				return s.Session, nil
+			}
 		}
-		b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: entry.Current})
-		b.Keys = []parley.KeyChange{{Key: s.Key, Session: id}}
-		if entry.Current != "" {
-			resumed.Instead = entry.Current
-			other, err := h.store.Session(ctx, parley.SeeAll(), entry.Current)
+		err = h.resume(ctx, s.Session, instead)
+		if !changedMeanwhile(err) {
 			if err != nil {
 				return parley.Session{}, err
 			}
-			ended, err := h.ended(ctx, other, "resumed", id)
-			if err != nil {
-				return parley.Session{}, err
-			}
-			b.Expect = append(b.Expect, parley.FenceIs{Session: other.ID, Fence: other.Fence})
-			b.Sessions = append(b.Sessions, ended)
+			return h.store.Session(ctx, parley.SeeAll(), id)
 		}
 	}
-	change.Events = []parley.Draft{{Identity: h.caller.Principal().Identity, Body: resumed}}
+	return parley.Session{}, errRestless()
+}
+
+// resume makes a session current, instead of the one that is, in one commit.
+func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.SessionID) error {
+	release := h.holds.hold(s.ID, instead)
+	defer release()
+	idle := parley.StatusIdle
+	b := parley.Batch{At: h.cfg.Clock.Now(), Expect: []parley.Expectation{parley.StatusIn{Session: s.ID, Any: []parley.Status{s.Status}}}}
+	var stopped []parley.TurnChange
+	if s.Key != "" {
+		b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: instead})
+		b.Keys = []parley.KeyChange{{Key: s.Key, Session: s.ID}}
+	}
+	if instead != "" {
+		other, err := h.store.Session(ctx, parley.SeeAll(), instead)
+		if errors.Is(err, parley.ErrNotFound) {
+			return errMoved
+		}
+		if err != nil {
+			return err
+		}
+		ended, expect, err := h.ended(ctx, other, "resumed", s.ID)
+		if err != nil {
+			return err
+		}
+		b.Expect = append(b.Expect, expect...)
+		b.Sessions = append(b.Sessions, ended)
+		stopped = ended.Turns
+	}
+	change := parley.SessionChange{
+		Session: s.ID, Patch: parley.SessionPatch{Ended: &parley.Ending{}},
+		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Resumed{Instead: instead}}},
+	}
+	if s.Status == parley.StatusInactive {
+		change.Patch.Status = &idle
+	}
 	b.Sessions = append(b.Sessions, change)
 	if _, err := h.store.Commit(ctx, b); err != nil {
-		return parley.Session{}, err
+		return err
 	}
-	if resumed.Instead != "" {
-		h.cfg.ForgetFunc(resumed.Instead)
-		for _, c := range b.Sessions[0].Turns {
-			h.stopRunning(resumed.Instead, c.ID)
-		}
-		h.wake(resumed.Instead)
+	for _, c := range stopped {
+		h.stopRunning(instead, c.ID)
 	}
-	h.wake(id)
-	return h.store.Session(ctx, parley.SeeAll(), id)
+	if instead != "" {
+		h.cfg.ForgetFunc(instead)
+		h.wake(instead)
+	}
+	h.wake(s.ID)
+	return nil
 }
 
 // Fork makes a session that shares another's events up to a seq, 0 being the last

@@ -190,17 +190,22 @@ func (h *Handle) renew(ctx context.Context, s parley.Session, o Opening) (parley
 // was said stays where it is. A turn that runs is stopped, and what waits is
 // dropped; who sent it is told there.
 func (h *Handle) Reset(ctx context.Context, id parley.SessionID) (parley.Session, error) {
-	s, err := h.on(ctx, access.OpReset, id)
-	if err != nil {
-		return parley.Session{}, err
+	for range maxAttempts {
+		s, err := h.on(ctx, access.OpReset, id)
+		if err != nil {
+			return parley.Session{}, err
+		}
+		policy, _ := h.cfg.Reset.For(s.ID.Namespace(), s.Type)
+		carry := policy.Carry
+		if carry == "" {
+			carry = lifecycle.CarryTail
+		}
+		next, err := h.reset(ctx, s.Session, "manual", carry, false, parley.NewSession{})
+		if !changedMeanwhile(err) || keyMoved(err) {
+			return next, h.notCurrent(err, s.Session)
+		}
 	}
-	policy, _ := h.cfg.Reset.For(s.ID.Namespace(), s.Type)
-	carry := policy.Carry
-	if carry == "" {
-		carry = lifecycle.CarryTail
-	}
-	next, err := h.reset(ctx, s.Session, "manual", carry, false, parley.NewSession{})
-	return next, h.notCurrent(err, s.Session)
+	return parley.Session{}, errRestless()
 }
 
 // reset replaces a session by another, in one commit.
@@ -241,11 +246,12 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 			Text: "The conversation was started anew (" + reason + "). The one before is kept as " + string(s.ID) + "; /resume goes on in it.",
 		}})
 	}
-	ended, err := h.ended(ctx, s, reason, next)
+	defer h.holds.hold(s.ID)()
+	ended, expect, err := h.ended(ctx, s, reason, next)
 	if err != nil {
 		return parley.Session{}, err
 	}
-	b := parley.Batch{At: now, Expect: append(current(s), parley.FenceIs{Session: s.ID, Fence: s.Fence}), Sessions: []parley.SessionChange{ended, created}}
+	b := parley.Batch{At: now, Expect: append(current(s), expect...), Sessions: []parley.SessionChange{ended, created}}
 	if s.Key != "" {
 		b.Keys = []parley.KeyChange{{Key: s.Key, Session: next}}
 	}
@@ -260,8 +266,9 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 	return h.store.Session(ctx, parley.SeeAll(), next)
 }
 
-// ended is how a session ends that another replaces.
-func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, next parley.SessionID) (parley.SessionChange, error) {
+// ended is how a session ends that another replaces, and what it expects: that no
+// other turn has started and nothing else waits. The session is held.
+func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, next parley.SessionID) (parley.SessionChange, []parley.Expectation, error) {
 	now := h.cfg.Clock.Now()
 	inactive := parley.StatusInactive
 	change := parley.SessionChange{
@@ -271,7 +278,7 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 	}
 	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
-		return change, err
+		return change, nil, err
 	}
 	for _, t := range turns {
 		change.Turns = append(change.Turns, parley.TurnChange{ID: t.ID, Cancel: true})
@@ -281,14 +288,19 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 	}
 	inputs, err := h.store.OpenInputs(ctx, parley.SeeAll(), s.ID, parley.InputRef{}, parley.MaxPageSize)
 	if err != nil {
-		return change, err
+		return change, nil, err
 	}
 	inputs = slices.DeleteFunc(inputs, func(in parley.Input) bool { return in.State != parley.InputQueued })
+	expect := []parley.Expectation{
+		parley.FenceIs{Session: s.ID, Fence: s.Fence},
+		parley.QueuedAtMost{Session: s.ID, Max: len(inputs)},
+	}
 	for _, in := range inputs {
 		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDropped, Decision: "the conversation was started anew"})
+		expect = append(expect, parley.InputIs{Ref: in.Ref, State: parley.InputQueued})
 	}
 	if len(inputs) > 0 {
 		change.Events = append(change.Events, parley.Draft{Body: forPeople("m_"+h.cfg.IDFunc(), "The conversation was started anew before your message was answered. Please send it again.")})
 	}
-	return change, nil
+	return change, expect, nil
 }

@@ -252,3 +252,37 @@ func TestDelete(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTailAndRewind: what was taken back is not carried over by a reset, and taking
+// back a turn leaves what was carried over.
+func TestTailAndRewind(t *testing.T) {
+	t.Parallel()
+	seen, runner := watched()
+	s := newStage(t, engine.Config{Runner: runner})
+	old := s.opens("work")
+	for i, text := range []string{"a", "b"} {
+		s.post(alice, old.ID, say(text, text))
+		s.turns(old.ID, i+1)
+		<-seen
+	}
+	if _, err := s.eng.As(alice).Rewind(t.Context(), old.ID, 1); err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.eng.As(alice).Reset(t.Context(), old.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.post(alice, next.ID, say("3", "c"))
+	s.turns(next.ID, 1)
+	if got := pasts(seen); got != "a re:a" {
+		t.Errorf("carried over: %q", got)
+	}
+	if _, err := s.eng.As(alice).Rewind(t.Context(), next.ID, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.post(alice, next.ID, say("4", "d"))
+	if got := pasts(seen); got != "a re:a" {
+		t.Errorf("left: %q", got)
+	}
+	s.turns(next.ID, 2)
+}

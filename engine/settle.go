@@ -26,6 +26,14 @@ func (e *Engine) settle(ctx context.Context) error {
 }
 
 func (l *lane) settle(ctx context.Context, t parley.Turn) error {
+	defer l.holds.hold(l.id)() // people may act already
+	t, err := l.store.Turn(ctx, parley.SeeAll(), l.id, t.ID)
+	if errors.Is(err, parley.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
 	if errors.Is(err, parley.ErrNotFound) {
 		return nil

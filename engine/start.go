@@ -17,6 +17,17 @@ type begun struct {
 	inputs    []parley.Input
 	fresh     bool // nothing was done in it yet
 	principal parley.Principal
+	journal   *Journal // of the run, once it has one
+}
+
+// asked reports whether somebody was asked something by this run.
+func (b *begun) asked() bool {
+	if b.journal == nil {
+		return false
+	}
+	b.journal.mu.Lock()
+	defer b.journal.mu.Unlock()
+	return b.journal.asked
 }
 
 // start starts a turn over inputs that wait. It gives nil if the turn ended with

@@ -24,6 +24,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 		b.principal = b.inputs[0].Principal
 	}
 	if t.CancelRequested {
+		defer l.holds.hold(l.id)()
 		return moved(l.closeOpen(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: t.Usage}}))
 	}
 	now := l.cfg.Clock.Now()
@@ -46,7 +47,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 	default:
 		note = "The program was restarted while this turn was under way. What is recorded above has happened; go on from there."
 	}
-	if err := l.slots.acquire(ctx, speaker(b.principal)); err != nil {
+	if ok, err := l.slot(ctx, b.principal); !ok {
 		return false, err
 	}
 	if err := l.reenter(ctx, &b, note); err != nil {
@@ -99,9 +100,6 @@ func (l *lane) closeOpen(ctx context.Context, b begun, end parley.TurnEnd) error
 			return err
 		}
 	}
-	if err := l.cancelApprovals(ctx, b); err != nil {
-		return err
-	}
 	return l.close(ctx, b, end)
 }
 
@@ -138,11 +136,8 @@ func (l *lane) overdue(ctx context.Context, s parley.Session, turn parley.TurnID
 
 // answer settles a question. Whoever is first wins.
 func (e *Engine) answer(ctx context.Context, a parley.Approval, state parley.ApprovalState, by parley.IdentityID, more ...func(*parley.SessionChange)) error {
-	change := parley.SessionChange{
-		Session:   a.Session,
-		Approvals: []parley.ApprovalChange{{Turn: a.Turn, Call: a.Call, State: state, By: by}},
-		Events:    []parley.Draft{{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}}},
-	}
+	change := parley.SessionChange{Session: a.Session}
+	settled(&change, a, state, by)
 	for _, f := range more {
 		f(&change)
 	}
@@ -154,18 +149,10 @@ func (e *Engine) answer(ctx context.Context, a parley.Approval, state parley.App
 	return err
 }
 
-// cancelApprovals settles the open questions of a turn that ends.
-func (l *lane) cancelApprovals(ctx context.Context, b begun) error {
-	pending, err := l.pending(ctx, b.turn.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range pending {
-		if err := l.answer(ctx, a, parley.ApprovalCanceled, ""); err != nil && !changedMeanwhile(err) {
-			return err
-		}
-	}
-	return nil
+// settled adds the answer to a question to a change.
+func settled(change *parley.SessionChange, a parley.Approval, state parley.ApprovalState, by parley.IdentityID) {
+	change.Approvals = append(change.Approvals, parley.ApprovalChange{Turn: a.Turn, Call: a.Call, State: state, By: by})
+	change.Events = append(change.Events, parley.Draft{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}})
 }
 
 // park lets a turn wait for models that are down, each time longer. People are
@@ -185,7 +172,7 @@ func (l *lane) park(ctx context.Context, b begun, after time.Duration, cause err
 	parked := parley.TurnParked
 	var events []parley.Draft
 	if !told {
-		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(outageID(b.turn.ID), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
+		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
 	}
 	l.cfg.Log.Warn("a turn waits for its model", "session", l.id, "turn", b.turn.ID, "until", until, "cause", cause)
 	return l.writeOff(ctx, b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until}, events...)
@@ -197,20 +184,24 @@ func parkPause(waited time.Duration) time.Duration {
 	return min(max(waited/4, 2*time.Second), time.Minute)
 }
 
-func outageID(turn parley.TurnID) string { return string(turn) + ".outage" }
+// outageID begins the ids of the messages that tell people of an outage.
+func outageID(turn parley.TurnID) string { return string(turn) + ".outage." }
 
 // parkedSince says since when a turn has been waiting for a model: since people
-// were told.
+// were told, unless it got on since.
 func (l *lane) parkedSince(ctx context.Context, b begun) (since time.Time, told bool, err error) {
 	if b.fresh {
 		return l.cfg.Clock.Now(), false, nil
 	}
 	var found *parley.Event
 	err = l.backward(ctx, b.turn.ID, func(e parley.Event, m *parley.Message) bool {
-		if m != nil && m.ID == outageID(b.turn.ID) {
+		if m == nil {
+			return true
+		}
+		if strings.HasPrefix(m.ID, outageID(b.turn.ID)) {
 			found = &e
 		}
-		return found == nil
+		return found == nil && m.Role != parley.MessageAssistant && m.Role != parley.MessageTool
 	})
 	if err != nil || found == nil {
 		return l.cfg.Clock.Now(), false, err

@@ -15,6 +15,7 @@ import (
 // committer is a foreign runner with one tool, which needs approval.
 type committer struct {
 	ran  chan struct{}
+	said func(parley.TurnContext) // called when the question is asked
 	wait time.Duration
 	deft parley.ApprovalState
 }
@@ -29,6 +30,9 @@ func (c *committer) Run(ctx context.Context, t parley.TurnContext) (parley.TurnE
 	said.Ask = []parley.CallQuestion{{Call: call.ID, Deadline: c.wait, Default: c.deft}}
 	if err := t.Journal.Say(ctx, said); err != nil {
 		return parley.TurnEnd{}, err
+	}
+	if c.said != nil {
+		c.said(t)
 	}
 	result, err := t.Journal.Call(ctx, call, func(context.Context) (parley.ToolResult, error) {
 		c.ran <- struct{}{}
@@ -115,6 +119,48 @@ func TestApprove(t *testing.T) {
 				t.Errorf("answered twice: %v", err)
 			}
 		})
+	}
+}
+
+// TestApproveAtOnce answers before the turn was put off: it goes on, and nobody is
+// told that a model is down.
+func TestApproveAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newCommitter()
+	s := newStage(t, engine.Config{Runner: c})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	c.said = func(tc parley.TurnContext) {
+		if tc.Turn.Attempt > 1 {
+			return
+		}
+		if err := s.eng.As(alice).Approve(context.Background(), id, parley.CallID(string(tc.Turn.ID)+"_c"), true, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	s.post(alice, id, say("1", "go"))
+	if got := sketch(t, s.turns(id, 1)); got != ">go <(commit) =done <done |stop" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestCancelSettlesQuestions stops a turn in the moment when it asks.
+func TestCancelSettlesQuestions(t *testing.T) {
+	t.Parallel()
+	c := newCommitter()
+	s := newStage(t, engine.Config{Runner: c})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	c.said = func(tc parley.TurnContext) {
+		if ok, err := s.eng.As(alice).Cancel(context.Background(), id, tc.Turn.ID); !ok || err != nil {
+			t.Error(ok, err)
+		}
+	}
+	s.post(alice, id, say("1", "go"))
+	if got := sketch(t, s.turns(id, 1)); got != ">go <(commit) |aborted" {
+		t.Errorf("%s", got)
+	}
+	open, err := s.store.Approvals(t.Context(), parley.SeeAll(), "")
+	if err != nil || len(open) > 0 {
+		t.Errorf("%+v, %v", open, err)
 	}
 }
 

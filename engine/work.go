@@ -16,23 +16,29 @@ import (
 func (l *lane) workOn(ctx context.Context, b begun) {
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l.ending.Lock()
+	release := l.holds.hold(l.id)
 	l.turn, l.cancel = b.turn.ID, cancel
-	l.ending.Unlock()
-	end, err := l.runTurn(turnCtx, b)
+	if l.canceled == b.turn.ID {
+		cancel(parley.ErrCanceled) // since its start was written
+	}
+	release()
+	end, err := l.runTurn(turnCtx, &b)
 	l.slots.release()
-	l.ending.Lock()
-	defer l.ending.Unlock()
+	defer l.holds.hold(l.id)()
 	l.turn, l.cancel = "", nil
 	// What has happened must be written, also while the program stops.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
-	if err == nil {
-		if errors.Is(context.Cause(turnCtx), parley.ErrCanceled) {
+	canceled := errors.Is(context.Cause(turnCtx), parley.ErrCanceled)
+	switch {
+	case err == nil:
+		if canceled {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
 		err = l.close(ctx, b, end)
-	} else {
+	case canceled && !errors.Is(err, parley.ErrConflict):
+		err = l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
+	default:
 		err = l.putOff(ctx, b, err)
 	}
 	if err != nil && !changedMeanwhile(err) {
@@ -41,7 +47,7 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 }
 
 // runTurn runs a turn.
-func (l *lane) runTurn(ctx context.Context, b begun) (parley.TurnEnd, error) {
+func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 	t := parley.TurnContext{Session: b.session, Turn: b.turn, Principal: b.principal}
 	var err error
 	if t.Window, err = l.window(ctx, b.session, b.turn.ID); err != nil {
@@ -49,17 +55,18 @@ func (l *lane) runTurn(ctx context.Context, b begun) (parley.TurnEnd, error) {
 	}
 	cfg := JournalConfig{
 		Session: l.id, Turn: b.turn.ID, Fence: b.fence, Clock: l.cfg.Clock,
-		SteeredFunc: func(ctx context.Context) ([]parley.Message, error) { return l.steered(ctx, b) },
+		SteeredFunc: func(ctx context.Context) ([]parley.Message, error) { return l.steered(ctx, *b) },
 		Allowed:     allowedTools(b.session), CustomTypes: l.cfg.CustomTypes,
 	}
 	if l.cfg.Feed != nil {
 		cfg.PublishFunc = l.cfg.Feed.Publish
 	}
 	if b.fresh {
-		t.Journal = newJournal(l.store, cfg, b.lastSeq)
-	} else if t.Journal, err = OpenJournal(ctx, l.store, cfg); err != nil {
+		b.journal = newJournal(l.store, cfg, b.lastSeq)
+	} else if b.journal, err = OpenJournal(ctx, l.store, cfg); err != nil {
 		return parley.TurnEnd{}, err
 	}
+	t.Journal = b.journal
 	if l.cfg.Prompter != nil {
 		if t.System, t.Turn.Prompt, err = l.cfg.Prompter.Prompt(ctx, b.session, b.principal, nil); err != nil {
 			return parley.TurnEnd{}, fmt.Errorf("write the prompt: %w", err)
@@ -185,19 +192,79 @@ func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
 	return messages, nil
 }
 
-// close ends a turn: its last words, its inputs, its status, in one commit. If
-// something waits, the session stays busy.
+// close ends a turn: its last words, its inputs, its open questions, its status, in
+// one commit. If something waits, the session stays busy. The session is held.
 func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
-	now := l.cfg.Clock.Now()
-	done, idle := parley.TurnDone, parley.StatusIdle
 	end.Completed.Uncounted = !counted(b.inputs)
+	return l.insist(ctx, func(ctx context.Context) error {
+		status := parley.StatusIdle
+		if b.session.Key == "" { // nothing to expect of a key
+			s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
+			if err != nil {
+				return err
+			}
+			if s.Ended != nil {
+				status = parley.StatusInactive
+			}
+		}
+		// Unless something waits, or the key leads elsewhere by now.
+		hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
+		for {
+			change, expect, err := l.closing(ctx, b, end)
+			if err != nil {
+				return err
+			}
+			change.Patch.Status = &status
+			_, err = l.store.Commit(ctx, parley.Batch{At: l.cfg.Clock.Now(), Sessions: []parley.SessionChange{change}, Expect: slices.Concat(hoped, expect)})
+			e, ok := errors.AsType[*parley.ExpectError](err)
+			if !ok {
+				return err
+			}
+			switch e.Expect.(type) {
+			case parley.QueuedAtMost:
+				status = parley.StatusRunning
+			case parley.KeyIs:
+				status = parley.StatusInactive
+			case parley.ApprovalIs:
+				continue // somebody answered; the answer stands
+			default:
+				return err
+			}
+			hoped = slices.Delete(hoped, e.Index, e.Index+1)
+		}
+	})
+}
+
+// closing is what the end of a turn changes, whatever becomes of the session.
+func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley.SessionChange, []parley.Expectation, error) {
+	done := parley.TurnDone
 	change := parley.SessionChange{
 		Session: l.id,
-		Patch:   parley.SessionPatch{Status: &idle},
 		Turns:   []parley.TurnChange{{ID: b.turn.ID, State: &done, StopReason: &end.Completed.StopReason, Usage: &end.Completed.Usage}},
 	}
-	if end.Completed.StopReason != parley.StopError && b.session.Recovery.State != parley.RecoveryNone {
+	expect := []parley.Expectation{
+		parley.FenceIs{Session: l.id, Fence: b.fence},
+		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
+	}
+	// There is nothing left to resume. A session that was suspended stays so until
+	// a turn goes well.
+	switch b.session.Recovery.State {
+	case parley.RecoveryResumePending:
 		change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
+	case parley.RecoverySuspended:
+		if end.Completed.StopReason != parley.StopError {
+			change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
+		}
+	}
+	if !b.fresh || b.asked() {
+		pending, err := l.pending(ctx, b.turn.ID)
+		if err != nil {
+			return change, nil, err
+		}
+		for _, a := range pending {
+			settled(&change, a, parley.ApprovalCanceled, "")
+			expect = append(expect, parley.ApprovalIs{Session: l.id, Turn: a.Turn, Call: a.Call, State: parley.ApprovalPending})
+		}
 	}
 	if end.Last != nil {
 		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: end.Last})
@@ -209,27 +276,7 @@ func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
 	for _, in := range b.inputs {
 		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDone})
 	}
-	fixed := []parley.Expectation{
-		parley.FenceIs{Session: l.id, Fence: b.fence},
-		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
-	}
-	// Unless something waits, or the key leads elsewhere by now.
-	hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
-	return l.insist(ctx, func(ctx context.Context) error {
-		for {
-			_, err := l.store.Commit(ctx, parley.Batch{At: now, Sessions: []parley.SessionChange{change}, Expect: slices.Concat(fixed, hoped)})
-			e, ok := errors.AsType[*parley.ExpectError](err)
-			if !ok || e.Index < len(fixed) {
-				return err
-			}
-			status := parley.StatusRunning
-			if _, moved := e.Expect.(parley.KeyIs); moved {
-				status = parley.StatusInactive
-			}
-			change.Patch.Status = &status
-			hoped = slices.DeleteFunc(hoped, func(h parley.Expectation) bool { return h == e.Expect })
-		}
-	})
+	return change, expect, nil
 }
 
 // putOff is for a turn that could not run to its end: it waits for a person, for
@@ -255,7 +302,7 @@ func (l *lane) putOff(ctx context.Context, b begun, cause error) error {
 	if err != nil {
 		return err
 	}
-	if len(pending) > 0 {
+	if len(pending) > 0 || errors.Is(cause, errUnanswered) { // or the answer was faster
 		awaiting, status := parley.TurnAwaitingApproval, parley.StatusAwaitingApproval
 		return l.writeOff(ctx, b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting})
 	}
