@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/sqlite"
@@ -21,7 +23,7 @@ import (
 // line is something that was told to somebody, or that really happened, whatever
 // the store knows of it.
 type line struct {
-	Kind    string            `json:"kind"` // ack, withdraw, cancel, created, delete, rewind, ran, window, bad
+	Kind    string            `json:"kind"` // ack, withdraw, cancel, created, delete, rewind, ran, window, clock, bad
 	Session parley.SessionID  `json:"session,omitempty"`
 	Turn    parley.TurnID     `json:"turn,omitempty"`
 	Ref     parley.InputRef   `json:"ref,omitzero"`
@@ -33,6 +35,7 @@ type line struct {
 	Call    parley.CallID     `json:"call,omitempty"`
 	Fence   parley.Fence      `json:"fence,omitempty"`
 	Past    []string          `json:"past,omitempty"`
+	At      time.Time         `json:"at,omitzero"`
 }
 
 // ledger is a file of lines. It outlives the process that writes it.
@@ -110,7 +113,7 @@ type checker struct {
 	found    []string
 }
 
-func (h *history) check(ctx context.Context, path string) []string {
+func (h *history) check(ctx context.Context, path string, covered *coverage) []string {
 	store, err := sqlite.Open(ctx, filepath.Join(path, "parley.db"), sqlite.Config{Key: h.key})
 	if err != nil {
 		return []string{err.Error()}
@@ -140,6 +143,7 @@ func (h *history) check(ctx context.Context, path string) []string {
 	c.atRest()
 	c.kept()
 	c.windows()
+	c.cover(covered)
 	return c.found
 }
 
@@ -346,7 +350,7 @@ func (c *checker) noGaps() {
 			c.bad("%s has %d events, and says %d", id, seq, s.LastSeq)
 		}
 	}
-	if c.h.wire != nil {
+	if c.h.killed {
 		return // the subscribers were killed
 	}
 	seen := map[parley.SessionID][]place{}
@@ -482,5 +486,83 @@ func (c *checker) windows() {
 			}
 			last[l.Session] = l.Past
 		}
+	}
+}
+
+// coverage counts what happened in histories.
+type coverage struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+// wanted is what has to happen in a hundred histories.
+var wanted = []string{
+	"turn stop", "turn aborted", "turn error", "attempt 2", "attempt 3",
+	"input done", "input logged", "input steered", "input dropped", "together", "automation",
+	"approval approved", "approval denied", "approval expired", "approval canceled", "call finished", "call unknown",
+	"session:reset", "session:resumed", "session:forked", "session:rewound", "session:redacted", "outage", "deleted", "encrypted", "foreign",
+}
+
+func (v *coverage) count(what string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.n == nil {
+		v.n = map[string]int{}
+	}
+	v.n[what]++
+}
+
+// missing gives what should have happened and did not.
+func (v *coverage) missing() []string {
+	return slices.DeleteFunc(slices.Clone(wanted), func(what string) bool { return v.n[what] > 0 })
+}
+
+func (v *coverage) table() string {
+	out := ""
+	for _, what := range slices.Sorted(maps.Keys(v.n)) {
+		out += fmt.Sprintf("%7d %s\n", v.n[what], what)
+	}
+	return out
+}
+
+// cover counts what happened.
+func (c *checker) cover(v *coverage) {
+	for id := range c.sessions {
+		for i, b := range c.bodies[id] {
+			v.count(string(c.events[id][i].Type))
+			switch b := b.(type) {
+			case *parley.TurnStarted:
+				v.count(fmt.Sprint("attempt ", b.Attempt))
+			case *parley.TurnCompleted:
+				v.count("turn " + string(b.StopReason))
+			case *parley.ApprovalResolved:
+				v.count("approval " + string(b.State))
+			case *parley.ToolCompleted:
+				v.count("call " + string(b.State))
+			case *parley.Message:
+				if strings.Contains(b.ID, ".outage.") {
+					v.count("outage")
+				}
+				if strings.HasSuffix(b.ID, ".in.2") {
+					v.count("together")
+				}
+			case *parley.Admitted:
+				v.count(string(b.Kind))
+				if in, err := c.store.Input(c.ctx, parley.SeeAll(), parley.InputRef{Origin: b.Origin, ID: b.ID}); err == nil {
+					v.count("input " + string(in.State))
+				}
+			}
+		}
+	}
+	for _, l := range c.lines {
+		if _, live := c.sessions[l.Session]; l.Kind == "created" && !live {
+			v.count("deleted")
+		}
+	}
+	if c.h.key != nil {
+		v.count("encrypted")
+	}
+	if c.h.foreign {
+		v.count("foreign")
 	}
 }

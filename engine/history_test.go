@@ -32,24 +32,31 @@ func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	if seed, ok := soak.Repeat(t); ok {
 		for range soak.Count(1, 1) {
-			oneHistory(t, seed)
+			oneHistory(t, seed, &coverage{})
 		}
 		return
 	}
 	seed := uint64(time.Now().UnixNano())
-	const parts = 4
 	count := soak.Count(95, 950)
-	for part := range parts {
-		t.Run(fmt.Sprint(part), func(t *testing.T) {
-			t.Parallel()
-			for i := part; i < count && !t.Failed(); i += parts {
-				oneHistory(t, seed+uint64(i))
-			}
-		})
+	var covered coverage
+	t.Run("all", func(t *testing.T) {
+		const parts = 4
+		for part := range parts {
+			t.Run(fmt.Sprint(part), func(t *testing.T) {
+				t.Parallel()
+				for i := part; i < count && !t.Failed(); i += parts {
+					oneHistory(t, seed+uint64(i), &covered)
+				}
+			})
+		}
+	})
+	t.Logf("what happened:\n%s", covered.table())
+	if missing := covered.missing(); len(missing) > 0 && count >= 90 && !t.Failed() {
+		t.Errorf("these never happened: %v", missing)
 	}
 }
 
-func oneHistory(t *testing.T, seed uint64) {
+func oneHistory(t *testing.T, seed uint64, covered *coverage) {
 	t.Helper()
 	dir := t.TempDir()
 	h := newHistory(seed, dir)
@@ -70,7 +77,7 @@ func oneHistory(t *testing.T, seed uint64) {
 		t.Errorf("PARLEY_SEED=%d: %v", seed, err)
 		return
 	}
-	for _, found := range h.check(t.Context(), path) {
+	for _, found := range h.check(t.Context(), path, covered) {
 		t.Errorf("PARLEY_SEED=%d: %s", seed, found)
 	}
 }
@@ -94,7 +101,8 @@ type history struct {
 	// foreign: the runner is not the default one. takes: things are redacted and
 	// deleted, so that windows change.
 	foreign, takes bool
-	wire           *tripwire // nil: nobody is killed
+	wire           *tripwire // nil: nobody is killed at a step
+	killed         bool      // processes were killed, and the subscribers with them
 
 	mood *mood
 	gate *gate // of the store that is open
