@@ -218,13 +218,15 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	asked := map[parley.CallID]bool{}
 	for _, c := range m.Calls() {
 		i := slices.IndexFunc(s.Ask, func(q parley.CallQuestion) bool { return q.Call == c.ID })
-		if i >= 0 && !j.cfg.Allowed[c.Name] {
+		// A message that was redacted is said again, and its calls are in the
+		// journal.
+		if i >= 0 && !j.cfg.Allowed[c.Name] && !j.has(c.ID) {
 			asked[c.ID] = true
 			j.ask(&change, now, c, s.Ask[i])
 		}
 	}
 	var first parley.CallID
-	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] {
+	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] && !j.has(calls[0].ID) {
 		first = calls[0].ID
 		j.start(&change, first, calls[0].Name)
 	}
@@ -256,6 +258,14 @@ func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.Tool
 		Turn: j.cfg.Turn, Call: c.ID, Tool: c.Name, State: parley.ApprovalPending, Default: q.Default, Deadline: deadline,
 	})
 	change.Events = append(change.Events, j.draft(&parley.ApprovalRequested{Call: c.ID, Tool: c.Name, Deadline: deadline, Default: q.Default}))
+}
+
+// has reports whether a call was started or asked about before.
+func (j *Journal) has(id parley.CallID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.calls[id]
+	return e != nil && (e.state != "" || e.approval != "")
 }
 
 // start adds the start of a call to a change.

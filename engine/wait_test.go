@@ -330,3 +330,29 @@ func TestDrainWaits(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestRedactWhileWaiting takes the message away whose call waits for approval: the
+// turn goes on all the same, and does not try for ever.
+func TestRedactWhileWaiting(t *testing.T) {
+	t.Parallel()
+	c := newCommitter()
+	s := newStage(t, engine.Config{Runner: c})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "go"))
+	call := s.call(id)
+	s.waiting(id)
+	events := s.has(id, parley.EventApprovalRequested)
+	for _, e := range events {
+		if e.Type == parley.EventMessage && strings.Contains(string(e.Data), string(call)) {
+			if err := s.eng.As(alice).Redact(t.Context(), id, []uint64{e.Seq}, "private"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.eng.As(alice).Approve(t.Context(), id, call, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := sketch(t, s.turns(id, 1)); got != ">go <(commit) =done <done |stop" || len(c.ran) != 1 {
+		t.Errorf("ran %d: %s", len(c.ran), got)
+	}
+}

@@ -36,7 +36,7 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
 		err = l.close(ctx, b, end)
-	case canceled && !errors.Is(err, parley.ErrConflict):
+	case canceled && !changedMeanwhile(err):
 		err = l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
 	default:
 		err = l.putOff(ctx, b, err)
@@ -289,7 +289,7 @@ func (l *lane) putOff(ctx context.Context, b begun, cause error) error {
 		return l.writeOff(ctx, b, parley.SessionPatch{Recovery: &parley.Recovery{
 			State: parley.RecoveryResumePending, Reason: shutdownReason, At: now, Strikes: b.session.Recovery.Strikes,
 		}}, parley.TurnChange{ID: b.turn.ID})
-	case errors.Is(cause, parley.ErrConflict):
+	case changedMeanwhile(cause):
 		return nil // another owner has it
 	case !errors.Is(cause, parley.ErrSuspended) && !errors.Is(cause, parley.ErrUnavailable):
 		l.cfg.Log.Error("run a turn", "session", l.id, "turn", b.turn.ID, "error", cause)
