@@ -18,8 +18,8 @@ type Model interface {
 	//
 	// A failure that may pass is [CodeRateLimited] or [CodeUnavailable] (overload,
 	// time-outs, broken connections, answers that make no sense), with
-	// [Error.RetryAfter] if the provider said when; a refused credential is
-	// [CodeUnauthorized], a request that is longer than the model takes
+	// [Error.RetryAfter] if the provider said when; a refused credential, or an
+	// account without credit, is [CodeUnauthorized], a request that is longer than the model takes
 	// [CodeTooLarge], and one that no repetition will help [CodeInvalid]. No error
 	// holds the credential. Stream does not repeat anything by itself.
 	Stream(ctx context.Context, req ModelRequest) iter.Seq2[ModelPiece, error]

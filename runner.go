@@ -69,9 +69,10 @@ type Journal interface {
 	// Delta shows a piece of the answer; it is not stored. Stream is the id of
 	// the message that it becomes, and n counts 1, 2, 3 … in it.
 	Delta(stream string, n int, kind PartKind, text string)
-	// Say stores a message, with what belongs to it, in one commit. Calls of an
-	// assistant message are started by it, except those that wait for approval.
-	// Saying a message of the turn again, by its id, does nothing.
+	// Say stores a message, with what belongs to it, in one commit. The first
+	// call of an assistant message is started by it, and each further one with the
+	// result of the call before, except those that wait for approval. Saying a
+	// message of the turn again, by its id, does nothing.
 	Say(ctx context.Context, s Said) error
 	// Call gives the stored result of a finished call, or runs it: its start is
 	// durable before run is called, its result before Call returns, together with

@@ -72,7 +72,8 @@ func (r *Runner) RunSub(ctx context.Context, s SubTurn) (SubAnswer, error) {
 type Delegate struct {
 	// Runner runs it. Required.
 	Runner *Runner
-	// Spec is the tool's name and description; its arguments are {"task": text}.
+	// Name and Description are what the model reads; the arguments are
+	// {"task": text}.
 	Name        string
 	Description string
 	// AgentFunc gives the agent that does the task. Required.

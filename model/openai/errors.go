@@ -91,7 +91,7 @@ func (f failures) refused(status int, v vendorError, after time.Duration) *parle
 	name, provider := f.model.info.Name, f.model.cfg.Provider
 	switch {
 	case v.broke() || status == http.StatusPaymentRequired:
-		return f.errorf(parley.CodeForbidden, v.message, "the account at %s has no credit left; look at its plan and billing", provider)
+		return f.errorf(parley.CodeUnauthorized, v.message, "the account at %s has no credit left; look at its plan and billing", provider)
 	case status == http.StatusUnauthorized || status == 0 && v.has("authentication", "invalid_api_key"):
 		// What servers say here may hold parts of the key.
 		return f.errorf(parley.CodeUnauthorized, "", "%s refused the API key; set one that is valid", provider)

@@ -15,7 +15,7 @@ import (
 // Stream sends the request and yields the answer as it arrives; see
 // [parley.Model]. Calls come whole, after the text, in the order of the answer;
 // one that has no id there has none here. When ctx ends, the error is the one of
-// ctx. An account without credit is [parley.CodeForbidden]: the key is right, and
+// ctx. An account without credit is [parley.CodeUnauthorized]: the key is right, and
 // waiting does not help.
 func (m *Model) Stream(ctx context.Context, req parley.ModelRequest) iter.Seq2[parley.ModelPiece, error] {
 	return func(yield func(parley.ModelPiece, error) bool) {

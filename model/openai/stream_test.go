@@ -216,7 +216,7 @@ func TestBrokenStreams(t *testing.T) {
 		{"error in a choice", `data: {"choices":[{"error":{"code":502,"message":"upstream is gone"},"finish_reason":"error"}]}` + "\n\n", parley.CodeUnavailable, "upstream is gone"},
 		{"error by type", `data: {"error":{"type":"server_error","message":"oh","code":null}}` + "\n\n", parley.CodeUnavailable, "oh"},
 		{"rate limit by type", `data: {"error":{"type":"rate_limit_error","message":"oh"}}` + "\n\n", parley.CodeRateLimited, "oh"},
-		{"quota", `data: {"error":{"code":"insufficient_quota","message":"oh"}}` + "\n\n", parley.CodeForbidden, "no credit left"},
+		{"quota", `data: {"error":{"code":"insufficient_quota","message":"oh"}}` + "\n\n", parley.CodeUnauthorized, "no credit left"},
 		{"invalid by type", `data: {"error":{"type":"invalid_request_error","message":"oh"}}` + "\n\n", parley.CodeInvalid, "oh"},
 		{"too long by code", `data: {"error":{"code":"context_length_exceeded","message":"oh"}}` + "\n\n", parley.CodeTooLarge, "oh"},
 		{"error as text", `data: {"error":"out of memory"}` + "\n\n", parley.CodeUnavailable, "out of memory"},

@@ -78,7 +78,7 @@ func New(cfg Config) (*Command, error) {
 		_ = base.Close() // nothing was done with it
 		return nil, err
 	}
-	keepDescriptors()
+	withholdDescriptors()
 	return c, nil
 }
 

@@ -27,5 +27,5 @@ func newTrace(int, string) trace { return trace{} }
 
 func (trace) sweep() {}
 
-// keepDescriptors does nothing: the system has no call for it.
-func keepDescriptors() {}
+// withholdDescriptors does nothing: the system has no call for it.
+func withholdDescriptors() {}

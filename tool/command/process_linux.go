@@ -193,6 +193,6 @@ func statusOf(pid int) (s status, ok bool) {
 	return s, err == nil
 }
 
-// keepDescriptors sees to it that commands do not get what Parley itself was
+// withholdDescriptors sees to it that commands do not get what Parley itself was
 // started with, such as sockets: only what Go opens is closed by itself.
-func keepDescriptors() { _ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) } // since Linux 5.11
+func withholdDescriptors() { _ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) } // since Linux 5.11

@@ -63,5 +63,5 @@ func systemVariables() map[string]string {
 	return map[string]string{"SystemRoot": os.Getenv("SystemRoot")}
 }
 
-// keepDescriptors does nothing: a child gets what it is given.
-func keepDescriptors() {}
+// withholdDescriptors does nothing: a child gets what it is given.
+func withholdDescriptors() {}

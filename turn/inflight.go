@@ -12,7 +12,7 @@ import (
 
 // Messages have two forms: as they are stored, and in flight, with the bytes of
 // media and the provider's own state. inFlight goes one way; answer.message, in
-// stream.go, the other.
+// answer.go, the other.
 
 // opaque is the provider's own state of an open turn: by message, and by the index
 // of the part in it. It is stored with the turn and goes with it.
