@@ -13,7 +13,13 @@ LDFLAGS := -X main.version=$(VERSION)
 # one goroutine at a time. Under the race detector it is sixteen times slower and
 # finds nothing of ours, so that package alone is compiled without it. Our own
 # code and the driver around the engine are watched.
-RACE := -race '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false'
+#
+# The SDKs of providers and the vocabularies of the tokenizer are large, and take
+# minutes to compile for the race detector; they are left out for that.
+RACE := -race '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false' \
+	'-gcflags=github.com/anthropics/anthropic-sdk-go/...=-race=false' \
+	'-gcflags=github.com/openai/openai-go/v3/...=-race=false' \
+	'-gcflags=github.com/tiktoken-go/tokenizer/...=-race=false'
 
 # Packages and flags for one-off runs: make test PKG=./sqlite ARGS='-run Fork -v'
 PKG  ?= ./...
