@@ -29,7 +29,8 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 	// What has happened must be written, also while the program stops.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
-	canceled := errors.Is(context.Cause(turnCtx), parley.ErrCanceled)
+	// Not by the context: if the drain ended that first, it does not say.
+	canceled := l.canceled == b.turn.ID
 	switch {
 	case err == nil:
 		if canceled {
