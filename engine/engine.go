@@ -24,9 +24,9 @@ type Config struct {
 	// Feed shows answers while they are written, and what is stored to who
 	// follows it; nil: nobody does. The store has to announce its changes to it.
 	Feed parley.Feed
-	// BudgetFunc gives the budget of a turn, and what to call when the turn has
-	// ended or waits; nil: nothing is limited.
-	BudgetFunc func(ctx context.Context, t parley.TurnContext, kind parley.InputKind) (parley.Budget, func(), error)
+	// BudgetFunc gives the budget of a turn, and what to call once the turn's end
+	// is durable, or it waits; nil: nothing is limited.
+	BudgetFunc func(ctx context.Context, t parley.TurnContext, kind parley.InputKind) (parley.Budget, func(completed bool), error)
 	// Clock is where times come from; nil: the system's.
 	Clock parley.Clock
 	// IDFunc makes names of turns, messages and sessions, never the same twice;

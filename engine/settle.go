@@ -75,7 +75,7 @@ func (l *lane) settle(ctx context.Context, t parley.Turn) error {
 	if decision.Tell {
 		completed.Error = &parley.TurnError{Code: "interrupted", Message: "The program stopped while this was being answered, and the answer is lost. Please send the message again."}
 	}
-	return l.closeOpen(ctx, b, parley.TurnEnd{Completed: completed})
+	return l.closeOpen(ctx, &b, parley.TurnEnd{Completed: completed})
 }
 
 // found is what is stored about a turn beside its row.

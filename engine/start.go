@@ -18,6 +18,9 @@ type begun struct {
 	fresh     bool // nothing was done in it yet
 	principal parley.Principal
 	journal   *Journal // of the run, once it has one
+	completed bool     // the commit that closes it was made
+	// spentFunc closes the account of the run, if it has one.
+	spentFunc func(completed bool)
 }
 
 // asked reports whether somebody was asked something by this run.

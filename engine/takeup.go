@@ -25,7 +25,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 	}
 	if t.CancelRequested {
 		defer l.holds.hold(l.id)()
-		return moved(l.closeOpen(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: t.Usage}}))
+		return moved(l.closeOpen(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: t.Usage}}))
 	}
 	now := l.cfg.Clock.Now()
 	note := ""
@@ -94,9 +94,9 @@ func (l *lane) reenter(ctx context.Context, b *begun, note string) error {
 }
 
 // closeOpen ends a turn that nobody runs.
-func (l *lane) closeOpen(ctx context.Context, b begun, end parley.TurnEnd) error {
+func (l *lane) closeOpen(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	if b.turn.State != parley.TurnRunning {
-		if err := l.reenter(ctx, &b, ""); err != nil {
+		if err := l.reenter(ctx, b, ""); err != nil {
 			return err
 		}
 	}
@@ -157,9 +157,9 @@ func settled(change *parley.SessionChange, a parley.Approval, state parley.Appro
 
 // park lets a turn wait for models that are down, each time longer. People are
 // told once. After [Limits.Outage] it ends with an error.
-func (l *lane) park(ctx context.Context, b begun, after time.Duration, cause error) error {
+func (l *lane) park(ctx context.Context, b *begun, after time.Duration, cause error) error {
 	now := l.cfg.Clock.Now()
-	since, told, err := l.parkedSince(ctx, b)
+	since, told, err := l.parkedSince(ctx, *b)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (l *lane) park(ctx context.Context, b begun, after time.Duration, cause err
 		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
 	}
 	l.cfg.Log.Warn("a turn waits for its model", "session", l.id, "turn", b.turn.ID, "until", until, "cause", cause)
-	return l.writeOff(ctx, b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until}, events...)
+	return l.writeOff(ctx, *b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until}, events...)
 }
 
 // parkPause is how long a turn waits that has been waiting so long: a quarter of

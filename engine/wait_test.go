@@ -356,3 +356,35 @@ func TestRedactWhileWaiting(t *testing.T) {
 		t.Errorf("ran %d: %s", len(c.ran), got)
 	}
 }
+
+// TestCancelDuringDrain stops a turn that the drain has stopped before, and that
+// comes to its end all the same: who canceled it was told that it is stopped.
+func TestCancelDuringDrain(t *testing.T) {
+	t.Parallel()
+	began, stopped, let := make(chan parley.TurnID, 1), make(chan struct{}), make(chan struct{})
+	s := newStage(t, engine.Config{Runner: runs(func(ctx context.Context, tc parley.TurnContext) (parley.TurnEnd, error) {
+		began <- tc.Turn.ID
+		<-ctx.Done()
+		close(stopped)
+		<-let
+		return answers(tc), nil
+	})})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	turn := <-began
+	go func() {
+		s.clock.wait(time.Minute)
+		s.clock.pass(time.Minute)
+		<-stopped
+		if ok, err := s.eng.As(alice).Cancel(context.Background(), id, turn); !ok || err != nil {
+			t.Error(ok, err)
+		}
+		close(let)
+	}()
+	s.end()
+	s.open()
+	if got := sketch(t, s.turns(id, 1)); got != ">a <re:a |aborted" {
+		t.Errorf("%s", got)
+	}
+	s.run()
+}

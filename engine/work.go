@@ -29,17 +29,21 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 	// What has happened must be written, also while the program stops.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
-	canceled := errors.Is(context.Cause(turnCtx), parley.ErrCanceled)
+	// Not by the context: if the drain ended that first, it does not say.
+	canceled := l.canceled == b.turn.ID
 	switch {
 	case err == nil:
 		if canceled {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
-		err = l.close(ctx, b, end)
+		err = l.close(ctx, &b, end)
 	case canceled && !changedMeanwhile(err):
-		err = l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
+		err = l.close(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
 	default:
-		err = l.putOff(ctx, b, err)
+		err = l.putOff(ctx, &b, err)
+	}
+	if b.spentFunc != nil {
+		b.spentFunc(b.completed)
 	}
 	if err != nil && !changedMeanwhile(err) {
 		l.cfg.Log.Error("write the end of a turn", "session", l.id, "turn", b.turn.ID, "error", err)
@@ -73,12 +77,9 @@ func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 		}
 	}
 	if l.cfg.BudgetFunc != nil {
-		budget, release, err := l.cfg.BudgetFunc(ctx, t, kindOf(b.inputs))
-		if err != nil {
+		if t.Budget, b.spentFunc, err = l.cfg.BudgetFunc(ctx, t, kindOf(b.inputs)); err != nil {
 			return parley.TurnEnd{}, fmt.Errorf("open the budget: %w", err)
 		}
-		defer release()
-		t.Budget = budget
 	}
 	return l.cfg.Runner.Run(ctx, t)
 }
@@ -194,9 +195,9 @@ func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
 
 // close ends a turn: its last words, its inputs, its open questions, its status, in
 // one commit. If something waits, the session stays busy. The session is held.
-func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
+func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	end.Completed.Uncounted = !counted(b.inputs)
-	return l.insist(ctx, func(ctx context.Context) error {
+	err := l.insist(ctx, func(ctx context.Context) error {
 		status := parley.StatusIdle
 		if b.session.Key == "" { // nothing to expect of a key
 			s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
@@ -210,7 +211,7 @@ func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
 		// Unless something waits, or the key leads elsewhere by now.
 		hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
 		for {
-			change, expect, err := l.closing(ctx, b, end)
+			change, expect, err := l.closing(ctx, *b, end)
 			if err != nil {
 				return err
 			}
@@ -233,6 +234,8 @@ func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
 			hoped = slices.Delete(hoped, e.Index, e.Index+1)
 		}
 	})
+	b.completed = err == nil
+	return err
 }
 
 // closing is what the end of a turn changes, whatever becomes of the session.
@@ -281,12 +284,12 @@ func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley
 
 // putOff is for a turn that could not run to its end: it waits for a person, for
 // a model, or for the next start of the program, or it ends with an error.
-func (l *lane) putOff(ctx context.Context, b begun, cause error) error {
+func (l *lane) putOff(ctx context.Context, b *begun, cause error) error {
 	now := l.cfg.Clock.Now()
 	suspended, _ := errors.AsType[*parley.SuspendError](cause)
 	switch {
 	case l.laneCtx.Err() != nil:
-		return l.writeOff(ctx, b, parley.SessionPatch{Recovery: &parley.Recovery{
+		return l.writeOff(ctx, *b, parley.SessionPatch{Recovery: &parley.Recovery{
 			State: parley.RecoveryResumePending, Reason: shutdownReason, At: now, Strikes: b.session.Recovery.Strikes,
 		}}, parley.TurnChange{ID: b.turn.ID})
 	case changedMeanwhile(cause):
@@ -304,7 +307,7 @@ func (l *lane) putOff(ctx context.Context, b begun, cause error) error {
 	}
 	if len(pending) > 0 || errors.Is(cause, errUnanswered) { // or the answer was faster
 		awaiting, status := parley.TurnAwaitingApproval, parley.StatusAwaitingApproval
-		return l.writeOff(ctx, b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting})
+		return l.writeOff(ctx, *b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting})
 	}
 	var after time.Duration
 	if suspended != nil {
