@@ -168,3 +168,19 @@ func (l *Ledger) now() time.Time {
 	}
 	return l.cfg.Clock.Now().UTC()
 }
+
+// ForTurn opens the account of a turn, and gives what to call once the turn's end is
+// durable (completed), or it waits. It is what an engine asks for.
+func (l *Ledger) ForTurn(ctx context.Context, t parley.TurnContext, kind parley.InputKind) (parley.Budget, func(completed bool), error) {
+	a, err := l.Open(ctx, OpenRequest{Session: t.Session, Turn: t.Turn, Principal: t.Principal, Kind: kind})
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, func(completed bool) {
+		if completed {
+			a.Close()
+		} else {
+			a.Suspend()
+		}
+	}, nil
+}
