@@ -1,0 +1,4 @@
+package files
+
+// NewGlob is newGlob.
+var NewGlob = newGlob
