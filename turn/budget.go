@@ -23,8 +23,8 @@ const (
 	budgetSub BudgetKind = "sub_turn" // what a turn gives to one that it runs itself
 )
 
-// Limits are budgets in millionths of a dollar. 0 is no limit.
-type Limits struct {
+// BudgetLimits are budgets in millionths of a dollar. 0 is no limit.
+type BudgetLimits struct {
 	Turn          int64 // one turn, over all its attempts
 	Session       int64 // all turns of a session
 	UserDay       int64 // a user in a day (UTC), or an identity that belongs to no user
@@ -42,7 +42,7 @@ type Warning struct {
 	Spent  int64  // in millionths of a dollar
 	Limit  int64
 	// Exceeded says that there is no room for the next call, which is made all
-	// the same; see [Limits.Warn].
+	// the same; see [BudgetLimits.Warn].
 	Exceeded bool
 	// Session and Turn are what brought it about.
 	Session parley.SessionID
@@ -51,7 +51,7 @@ type Warning struct {
 
 // LedgerConfig says what a ledger allows.
 type LedgerConfig struct {
-	Limits Limits
+	Limits BudgetLimits
 	// Clock tells which day it is. nil: the machine's.
 	Clock parley.Clock
 	// WarnFunc is told once for each budget, holder and period in the life of a
@@ -105,7 +105,7 @@ type OpenRequest struct {
 	Kind      parley.InputKind // of the input that started the turn
 }
 
-func (r *OpenRequest) validate(limits Limits) error {
+func (r *OpenRequest) validate(limits BudgetLimits) error {
 	switch {
 	case r.Session.ID == "" || r.Turn.ID == "":
 		return parley.Errorf(parley.CodeInvalid, "an account needs the session and the turn it is for")

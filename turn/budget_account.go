@@ -33,7 +33,7 @@ type reservation struct {
 
 // openOwn makes the pots that no other account uses: a session has one turn at a
 // time.
-func (a *Account) openOwn(r *OpenRequest, limits Limits) {
+func (a *Account) openOwn(r *OpenRequest, limits BudgetLimits) {
 	session := accountName{session: a.name.session}
 	for _, p := range []pot{
 		{name: potName{kind: BudgetTurn, turn: a.name}, limit: limits.Turn},
@@ -101,7 +101,7 @@ func (a *Account) Reserve(ctx context.Context, microUSD int64) (settle func(spen
 
 // Sub gives a budget within the account's for a turn that the turn runs itself: at
 // most the limit, in millionths of a dollar, and what the account has room for.
-// [Limits.Warn] does not soften its limit. 0 is no limit of its own.
+// [BudgetLimits.Warn] does not soften its limit. 0 is no limit of its own.
 func (a *Account) Sub(limit int64) parley.Budget {
 	if limit <= 0 {
 		return a

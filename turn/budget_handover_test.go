@@ -21,7 +21,7 @@ import (
 func TestSpendingIsHandedOverOnce(t *testing.T) {
 	t.Parallel()
 	for _, other := range []bool{false, true} {
-		r := newBudgetRig(t, turn.Limits{UserDay: 100, AgentMonth: 200})
+		r := newBudgetRig(t, turn.BudgetLimits{UserDay: 100, AgentMonth: 200})
 		r.books.owners = map[parley.IdentityID]parley.UserID{"web:anna": "anna"}
 		if other {
 			r.open(annasTurn("t0"))
@@ -48,7 +48,7 @@ func TestSpendingIsHandedOverOnce(t *testing.T) {
 
 func TestWhatIsSetAsideIsFreeAfterClose(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{UserDay: 100})
+	r := newBudgetRig(t, turn.BudgetLimits{UserDay: 100})
 	other := r.open(annasTurn("t2"))
 	for _, end := range []func(*turn.Account){(*turn.Account).Close, (*turn.Account).Suspend} {
 		a := r.open(annasTurn("t1"))
@@ -66,7 +66,7 @@ func TestWhatIsSetAsideIsFreeAfterClose(t *testing.T) {
 
 func TestATurnOverMidnight(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Turn: 1000, UserDay: 100, AgentMonth: 150})
+	r := newBudgetRig(t, turn.BudgetLimits{Turn: 1000, UserDay: 100, AgentMonth: 150})
 	r.books.owners = map[parley.IdentityID]parley.UserID{"web:anna": "anna"}
 	r.books.add(budgetEntry{at: budgetNoon.AddDate(0, 0, 1), agent: "helper", identity: "web:anna", cost: 5})
 	a := r.open(annasTurn("t1"))
@@ -93,7 +93,7 @@ func TestATurnOverMidnight(t *testing.T) {
 
 func TestSuspendedTurnsStayOnTheBooks(t *testing.T) {
 	t.Parallel()
-	limits := turn.Limits{Turn: 60, Session: 70, UserDay: 100}
+	limits := turn.BudgetLimits{Turn: 60, Session: 70, UserDay: 100}
 	r := newBudgetRig(t, limits)
 	r.books.owners = map[parley.IdentityID]parley.UserID{"web:anna": "anna"}
 	a := r.open(annasTurn("t1"))
@@ -160,7 +160,7 @@ type budgetCall struct {
 type budgetModel struct {
 	*rand.Rand
 	rig    *budgetRig
-	limits turn.Limits
+	limits turn.BudgetLimits
 	turns  []*budgetTurn
 }
 
@@ -268,7 +268,7 @@ func TestLedgerAgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
 	for i := range soak.Count(100, 1000) {
-		limits := turn.Limits{Turn: 2_000, UserDay: 6_000, AgentMonth: 9_000}
+		limits := turn.BudgetLimits{Turn: 2_000, UserDay: 6_000, AgentMonth: 9_000}
 		m := &budgetModel{Rand: rand.New(rand.NewPCG(seed, uint64(i))), rig: newBudgetRig(t, limits), limits: limits}
 		m.rig.books.owners = map[parley.IdentityID]parley.UserID{"web:anna": "anna", "telegram:7": "anna", "web:ben": "ben"}
 		for range 300 {
@@ -290,7 +290,7 @@ func TestManyNeverExceedALimit(t *testing.T) {
 	t.Parallel()
 	const limit = 50_000
 	seed := soak.Seed(t)
-	r := newBudgetRig(t, turn.Limits{UserDay: limit, AgentMonth: 2 * limit})
+	r := newBudgetRig(t, turn.BudgetLimits{UserDay: limit, AgentMonth: 2 * limit})
 	r.books.owners = map[parley.IdentityID]parley.UserID{"web:anna": "anna"}
 	g := &budgetGrants{limit: limit}
 	var work sync.WaitGroup
@@ -384,8 +384,8 @@ func TestLedgerOverAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	r := newBudgetRig(t, turn.Limits{UserDay: 100, AgentMonth: 1000})
-	r.ledger = turn.NewLedger(store, turn.LedgerConfig{Limits: turn.Limits{UserDay: 100, AgentMonth: 150}, Clock: r.clock})
+	r := newBudgetRig(t, turn.BudgetLimits{UserDay: 100, AgentMonth: 1000})
+	r.ledger = turn.NewLedger(store, turn.LedgerConfig{Limits: turn.BudgetLimits{UserDay: 100, AgentMonth: 150}, Clock: r.clock})
 	req := annasTurn("t1")
 	a := r.open(req)
 	r.spend(a, 60)
@@ -407,7 +407,7 @@ func TestLedgerOverAStore(t *testing.T) {
 	r.fits("before Close", a, 40)
 	a.Close()
 	r.fits("after Close", r.open(annasTurn("t2")), 40)
-	r.ledger = turn.NewLedger(store, turn.LedgerConfig{Limits: turn.Limits{UserDay: 100, AgentMonth: 150}, Clock: r.clock})
+	r.ledger = turn.NewLedger(store, turn.LedgerConfig{Limits: turn.BudgetLimits{UserDay: 100, AgentMonth: 150}, Clock: r.clock})
 	r.fits("in another process", r.open(annasTurn("t3")), 40)
 	r.clock.set(budgetNoon.Add(-24 * time.Hour))
 	r.fits("on another day of the month", r.open(annasTurn("t4")), 90)

@@ -89,7 +89,7 @@ type budgetRig struct {
 	warnings []turn.Warning
 }
 
-func newBudgetRig(t *testing.T, limits turn.Limits) *budgetRig {
+func newBudgetRig(t *testing.T, limits turn.BudgetLimits) *budgetRig {
 	r := &budgetRig{T: t, books: &budgetBooks{}, clock: &budgetClock{at: budgetNoon}}
 	r.ledger = turn.NewLedger(r.books, turn.LedgerConfig{
 		Limits: limits, Clock: r.clock, WarnFunc: func(_ context.Context, w turn.Warning) { r.warnings = append(r.warnings, w) },
@@ -147,7 +147,7 @@ func TestBudgetsOfEachKind(t *testing.T) {
 	t.Parallel()
 	used := func(n int64) parley.Usage { return parley.Usage{CostMicroUSD: n} }
 	for name, test := range map[string]struct {
-		limits  turn.Limits
+		limits  turn.BudgetLimits
 		entries []budgetEntry
 		change  func(*turn.OpenRequest)
 		want    int64 // what is left
@@ -155,21 +155,21 @@ func TestBudgetsOfEachKind(t *testing.T) {
 		wait    time.Duration
 	}{
 		"turn": {
-			limits: turn.Limits{Turn: oneDollar / 2},
+			limits: turn.BudgetLimits{Turn: oneDollar / 2},
 			change: func(r *turn.OpenRequest) { r.Turn.Usage = used(450_000) },
 			want:   50_000,
 			text: "the budget of $0.50 for one turn has no room for the next model call: $0.45 is spent, and the call may cost $0.050001; " +
 				"ask for less at once, or raise budget.turn",
 		},
 		"session": {
-			limits: turn.Limits{Session: 3 * oneDollar},
+			limits: turn.BudgetLimits{Session: 3 * oneDollar},
 			change: func(r *turn.OpenRequest) { r.Session.Counters.Usage, r.Turn.Usage = used(oneDollar), used(oneDollar/2) },
 			want:   oneDollar + oneDollar/2,
 			text: "the budget of $3.00 for this session has no room for the next model call: $1.50 is spent, and the call may cost $1.500001; " +
 				"start a new session, or raise budget.session",
 		},
 		"user in a day": {
-			limits: turn.Limits{UserDay: 2 * oneDollar},
+			limits: turn.BudgetLimits{UserDay: 2 * oneDollar},
 			entries: []budgetEntry{
 				{at: budgetNoon.Add(-12 * time.Hour), identity: "telegram:7", cost: 100_000},
 				{at: budgetNoon, identity: "web:anna", cost: 200_000},
@@ -183,7 +183,7 @@ func TestBudgetsOfEachKind(t *testing.T) {
 			wait: 12 * time.Hour,
 		},
 		"identity of nobody in a day": {
-			limits:  turn.Limits{UserDay: oneDollar},
+			limits:  turn.BudgetLimits{UserDay: oneDollar},
 			entries: []budgetEntry{{at: budgetNoon, identity: "web:anna", cost: oneDollar}, {at: budgetNoon, identity: "web:guest", cost: 1}},
 			change:  func(r *turn.OpenRequest) { r.Principal = parley.Principal{Identity: "web:guest"} },
 			want:    oneDollar - 1,
@@ -192,7 +192,7 @@ func TestBudgetsOfEachKind(t *testing.T) {
 			wait: 12 * time.Hour,
 		},
 		"agent in a month": {
-			limits: turn.Limits{AgentMonth: 100 * oneDollar},
+			limits: turn.BudgetLimits{AgentMonth: 100 * oneDollar},
 			entries: []budgetEntry{
 				{at: budgetNoon.AddDate(0, 0, -30), agent: "helper", cost: 98 * oneDollar},
 				{at: budgetNoon, agent: "helper", cost: oneDollar},
@@ -205,19 +205,19 @@ func TestBudgetsOfEachKind(t *testing.T) {
 			wait: 12 * time.Hour,
 		},
 		"more than a day has": {
-			limits: turn.Limits{UserDay: oneDollar}, want: oneDollar,
+			limits: turn.BudgetLimits{UserDay: oneDollar}, want: oneDollar,
 			text: `the budget of $1.00 for user "anna" on 2026-01-31 (UTC) has no room for the next model call: $0.00 is spent, ` +
 				"and the call may cost $1.000001; raise budget.user_day",
 		},
 		"automation": {
-			limits: turn.Limits{AutomationRun: oneDollar},
+			limits: turn.BudgetLimits{AutomationRun: oneDollar},
 			change: func(r *turn.OpenRequest) { r.Kind, r.Turn.Usage = parley.InputAutomation, used(oneDollar/4) },
 			want:   750_000,
 			text: "the budget of $1.00 for one run of an automation has no room for the next model call: $0.25 is spent, " +
 				"and the call may cost $0.750001; ask for less at once, or raise budget.automation_run",
 		},
 		"the tightest counts": {
-			limits: turn.Limits{Turn: 5, Session: 4, UserDay: 3, AgentMonth: 2, AutomationRun: 1}, want: 2,
+			limits: turn.BudgetLimits{Turn: 5, Session: 4, UserDay: 3, AgentMonth: 2, AutomationRun: 1}, want: 2,
 			text: `the budget of $0.000002 for agent "helper" in 2026-01 (UTC) has no room for the next model call: $0.00 is spent, ` +
 				"and the call may cost $0.000003; raise budget.agent_month",
 		},
@@ -247,7 +247,7 @@ func TestBudgetsOfEachKind(t *testing.T) {
 
 func TestNoLimitIsNoLimit(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{WarnAt: 80, AutomationRun: 1}) // a person's turn is no run of an automation
+	r := newBudgetRig(t, turn.BudgetLimits{WarnAt: 80, AutomationRun: 1}) // a person's turn is no run of an automation
 	r.books.fails = errors.New("nobody has to ask")
 	a := r.open(annasTurn("t1"))
 	r.spend(a, 1<<53)
@@ -261,7 +261,7 @@ func TestNoLimitIsNoLimit(t *testing.T) {
 
 func TestSettleReplacesTheReservationOnce(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Turn: 100, UserDay: 90})
+	r := newBudgetRig(t, turn.BudgetLimits{Turn: 100, UserDay: 90})
 	a := r.open(annasTurn("t1"))
 	first, err := a.Reserve(t.Context(), 60)
 	if err != nil {
@@ -293,7 +293,7 @@ func TestSettleReplacesTheReservationOnce(t *testing.T) {
 
 func TestWarningsAreGivenOnce(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Turn: 99, Session: 100, UserDay: 200, WarnAt: 80})
+	r := newBudgetRig(t, turn.BudgetLimits{Turn: 99, Session: 100, UserDay: 200, WarnAt: 80})
 	session := parley.Usage{}
 	run := func(id parley.TurnID, amounts ...int64) {
 		req := annasTurn(id)
@@ -345,7 +345,7 @@ func sumOf(list []int64) (n int64) {
 
 func TestAnExceededBudgetMayWarnOnly(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Turn: 100, AgentMonth: 1000, WarnAt: 50, Warn: true})
+	r := newBudgetRig(t, turn.BudgetLimits{Turn: 100, AgentMonth: 1000, WarnAt: 50, Warn: true})
 	a := r.open(annasTurn("t1"))
 	r.spend(a, 60)
 	r.spend(a, 41)
@@ -371,7 +371,7 @@ func TestAnExceededBudgetMayWarnOnly(t *testing.T) {
 
 func TestSubAccountsHaveTheirOwnLimit(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Turn: 100})
+	r := newBudgetRig(t, turn.BudgetLimits{Turn: 100})
 	a := r.open(annasTurn("t1"))
 	sub, other := a.Sub(60), a.Sub(60)
 	r.fits("the sub-account's limit", sub, 60)
@@ -390,7 +390,7 @@ func TestSubAccountsHaveTheirOwnLimit(t *testing.T) {
 
 func TestBudgetsFailWithTheirStore(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{UserDay: 10, AgentMonth: 10})
+	r := newBudgetRig(t, turn.BudgetLimits{UserDay: 10, AgentMonth: 10})
 	r.books.fails = parley.Errorf(parley.CodeUnavailable, "the disk is gone")
 	if _, err := r.ledger.Open(t.Context(), annasTurn("t1")); !errors.Is(err, parley.ErrUnavailable) {
 		t.Fatalf("Open: %v", err)
@@ -430,7 +430,7 @@ func TestBudgetsFailWithTheirStore(t *testing.T) {
 // does not wait, a read that fails is made again, one that succeeds is not.
 func TestOneReadsForAll(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{UserDay: 10})
+	r := newBudgetRig(t, turn.BudgetLimits{UserDay: 10})
 	reading, finish := make(chan struct{}), make(chan struct{})
 	var reads int
 	r.books.before = func() {
@@ -466,7 +466,7 @@ func TestOneReadsForAll(t *testing.T) {
 
 func TestLedgersForget(t *testing.T) {
 	t.Parallel()
-	r := newBudgetRig(t, turn.Limits{Session: 1, UserDay: 1 << 40, WarnAt: 50})
+	r := newBudgetRig(t, turn.BudgetLimits{Session: 1, UserDay: 1 << 40, WarnAt: 50})
 	for i := range 5000 {
 		req := annasTurn("t1")
 		req.Session.ID = parley.SessionID(fmt.Sprintf("cli:%d", i))

@@ -108,6 +108,18 @@ func TestOutput(t *testing.T) {
 	l.run(runner(t, turn.Agent{Models: models(plays(worst)), Limits: turn.Limits{Output: 10 << 20}}), l.ask(parley.TextPart("Hi")))
 }
 
+// TestHalfACall does not run what a model could not write to its end.
+func TestHalfACall(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	n := 0
+	tools := &bench{tools: map[string]toolFunc{"look": gives("x", &n)}}
+	end := l.run(runner(t, turn.Agent{Models: models(plays(says(text("Let me"), call("look", `{}`), done(parley.StopLength)))), Tools: tools}), l.ask(parley.TextPart("Hi")))
+	if n != 0 || end.Completed.StopReason != parley.StopLength || parley.PlainText(end.Last.Parts) != "Let me" {
+		t.Errorf("ran %d, %+v", n, end)
+	}
+}
+
 // purse is a budget with so much in it.
 type purse struct {
 	left     int64

@@ -90,7 +90,8 @@ func (x *run) loop(ctx context.Context) (parley.TurnEnd, error) {
 		}
 		m := a.message(true)
 		switch {
-		case a.cut:
+		case a.cut || a.done.StopReason == parley.StopLength:
+			// Its last call may be half of one.
 			return x.end(a, parley.StopLength, nil), nil
 		case len(m.Calls()) == 0:
 			return x.end(a, a.done.StopReason, nil), nil

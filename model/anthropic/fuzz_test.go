@@ -33,6 +33,9 @@ func FuzzStream(f *testing.F) {
 		"event: x\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":-1,\"output_tokens\":1e99}}}\n\n",
 		"event: error\ndata: [1]\n\n", "event: error\ndata: {\"error\":{\"type\":\"rate_limit_error\",\"message\":7}}\n\n",
 		"event: x\ndata: {\"type\":\"content_block_delta\",\"index\":9}\n\n", ": \xff\nevent: \xff\ndata: \"\xff\"\n\n",
+		"event: x\ndata: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"He\xff\"}}\n\n",
+		"event: x\ndata: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\",\"id\":\"\xff\",\"name\":\"\xff\",\"input\":{\"a\":\"\xff\"}}}\n\n" +
+			"event: x\ndata: {\"type\":\"content_block_stop\"}\n\n",
 	} {
 		f.Add(200, []byte(text))
 		f.Add(500, []byte(text))
@@ -55,8 +58,11 @@ func FuzzStream(f *testing.F) {
 			t.Error("the connection stays open")
 		}
 		for _, p := range a.pieces {
-			if !utf8.ValidString(p.Text) || p.Call != nil && p.Call.Name == "" {
-				t.Errorf("got %+v", p)
+			if !utf8.ValidString(p.Text) {
+				t.Errorf("got %q", p.Text)
+			}
+			if c := p.Call; c != nil && (c.Name == "" || !utf8.ValidString(string(c.ID)+c.Name+string(c.Arguments))) {
+				t.Errorf("got %q", *c)
 			}
 		}
 		if a.err == nil {

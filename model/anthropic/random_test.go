@@ -26,7 +26,7 @@ func TestRandomWindows(t *testing.T) {
 	var reply modelserver.Reply
 	s := modelserver.Anthropic(t, func(modelserver.Request) modelserver.Reply { return reply })
 	asked := 0
-	for round := range soak.Count(300, 3_000) {
+	for round := range soak.Count(150, 1_500) {
 		g := generator{Rand: rand.New(rand.NewPCG(seed, uint64(round)))}
 		w, err := parley.WindowOf(g.events(), "t3")
 		if err != nil {
@@ -72,7 +72,7 @@ func TestRandomWindows(t *testing.T) {
 			t.Fatalf("round %d: what was said before the turn changed: %s", round, diff)
 		}
 	}
-	if asked < soak.Count(300, 3_000)/2 {
+	if asked < soak.Count(150, 1_500)/2 {
 		t.Errorf("only %d windows were worth asking with", asked)
 	}
 }

@@ -32,6 +32,7 @@ type renderer struct {
 	role    sdk.MessageParamRole
 	results []sdk.ContentBlockParamUnion
 	blocks  []sdk.ContentBlockParamUnion
+	lost    bool // a thought of it does not go back, and so none of them
 
 	calls []call          // of the last thing the assistant said
 	ids   map[string]bool // of calls, in use
@@ -85,9 +86,12 @@ func (r *renderer) said(p parley.ModelPart) {
 			return
 		}
 		r.turn(sdk.MessageParamRoleAssistant)
-		if block, ok := openOpaque(p, r.model, r.prefix(r.out)); ok {
-			r.blocks = append(r.blocks, block)
+		block, ok := openOpaque(p, r.model, r.prefix(r.out))
+		if !ok {
+			r.lost = true
+			return
 		}
+		r.blocks = append(r.blocks, block)
 	case p.Call != nil:
 		r.turn(sdk.MessageParamRoleAssistant)
 		as := r.callID(p.Call.ID)
@@ -159,7 +163,10 @@ func (r *renderer) flush() {
 		}
 	}
 	content := slices.Concat(r.results, r.blocks)
-	r.results, r.blocks = nil, nil
+	if r.lost {
+		content = slices.DeleteFunc(content, isThinking)
+	}
+	r.results, r.blocks, r.lost = nil, nil, false
 	if len(content) > 0 && len(r.out) == 0 && r.role == sdk.MessageParamRoleAssistant {
 		r.out = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(textBegin))}
 	}

@@ -197,7 +197,7 @@ func (a *answer) begin(index int64, start sdk.ContentBlockStartEventContentBlock
 	case "redacted_thinking":
 		b.redacted = start.Data
 	case "tool_use":
-		b.id, b.name, b.given = start.ID, start.Name, start.JSON.Input.Raw()
+		b.id, b.name, b.given = clean(start.ID), clean(start.Name), clean(start.JSON.Input.Raw())
 		if b.name == "" || len(b.name) > maxName || len(b.id) > maxName {
 			return garbage("makes no sense: a call has no usable name")
 		}
@@ -221,7 +221,7 @@ func (a *answer) grow(b *block, d sdk.MessageStreamEventUnionDelta) error {
 			return garbage("makes no sense: a signature is too long")
 		}
 	case d.Type == "input_json_delta" && b.kind == "tool_use":
-		b.arguments.WriteString(d.PartialJSON)
+		b.arguments.WriteString(clean(d.PartialJSON))
 		if b.arguments.Len() > maxArguments {
 			return garbage("has a call with too long arguments")
 		}
@@ -230,7 +230,7 @@ func (a *answer) grow(b *block, d sdk.MessageStreamEventUnionDelta) error {
 }
 
 func (a *answer) think(b *block, text string) error {
-	_, _ = b.text.Write([]byte(text)) // a hash takes everything
+	_, _ = b.text.Write([]byte(clean(text))) // a hash takes everything
 	return a.piece(parley.PartReasoning, text)
 }
 
@@ -238,8 +238,12 @@ func (a *answer) piece(kind parley.PartKind, text string) error {
 	if text == "" {
 		return nil
 	}
-	return a.emit(parley.ModelPiece{Kind: kind, Text: text})
+	return a.emit(parley.ModelPiece{Kind: kind, Text: clean(text)})
 }
+
+// clean replaces bytes that are no UTF-8. The SDK lets them through, and nobody
+// could store them.
+func clean(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // end ends a part.
 func (a *answer) end(b *block) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +247,27 @@ func TestConcurrent(t *testing.T) {
 	for range 16 {
 		if r := <-results; r[0] != r[1] {
 			t.Errorf("asked %s, got %s", r[0], r[1])
+		}
+	}
+}
+
+// TestProtocols holds that the servers of these tests speak what they are called.
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	for kind, start := range servers {
+		s := start(t, says(modelserver.Reply{Text: []string{"a"}}))
+		var got int
+		ask(t, model(t, s, func(c *anthropic.Config) {
+			c.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				res, err := s.Client().Transport.RoundTrip(r)
+				if err == nil {
+					got = res.ProtoMajor
+				}
+				return res, err
+			})}
+		}), hello())
+		if want := map[string]int{"over HTTP/1": 1, "over HTTP/2": 2}[kind]; got != want {
+			t.Errorf("%s: got HTTP/%d", kind, got)
 		}
 	}
 }

@@ -157,6 +157,23 @@ func TestThinkingBetweenModels(t *testing.T) {
 	}
 }
 
+// TestThinkingGoesBackWhole loses one of two thoughts. The API takes no part of
+// what was thought, so the other one goes as well.
+func TestThinkingGoesBackWhole(t *testing.T) {
+	t.Parallel()
+	for lose := range 2 {
+		s := thinker(t, "Hm", modelserver.AnthropicRedacted+"x")
+		req := hello()
+		req = goOn(req, ask(t, model(t, s, nil), req))
+		req.Messages[1].Parts[lose].Opaque = []byte("{}")
+		ask(t, model(t, s, nil), req)
+		want := []string{`u "Hello"`, `a c=f{}`, `u c:"ok"*`}
+		if diff := cmp.Diff(want, sketch(t, sent(t, s).Messages)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // TestOpaqueIsSmall holds that the text is not stored twice.
 func TestOpaqueIsSmall(t *testing.T) {
 	t.Parallel()
