@@ -17,6 +17,7 @@ type lane struct {
 	id parley.SessionID
 
 	again bool // somebody came since the last look; guarded by the engine's mutex
+	free  bool // the commit that ended the last turn found nothing else to do
 
 	// ending is held by who ends the turn that runs, and by who cancels it: so one
 	// of both is first.
@@ -95,11 +96,12 @@ func (e *Engine) wakeAt(id parley.SessionID, at time.Time) {
 // run works until there is nothing more to do.
 func (l *lane) run(b *begun) {
 	ctx := l.laneCtx
+	more := true
 	if b != nil {
-		l.workOn(ctx, *b)
+		more = l.oneTurn(ctx, *b)
 	}
 	pause := firstPause
-	for more := true; l.goOn(more); {
+	for l.goOn(more) {
 		var err error
 		more, err = l.step(ctx)
 		if err == nil {
@@ -168,8 +170,15 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 		l.slots.release()
 		return moved(err)
 	}
-	l.workOn(ctx, *b)
-	return true, nil
+	return l.oneTurn(ctx, *b), nil
+}
+
+// oneTurn works on one turn, and reports whether there may be more to do. Who comes
+// after the commit that ended it wakes the lane.
+func (l *lane) oneTurn(ctx context.Context, b begun) (more bool) {
+	l.free = false
+	l.workOn(ctx, b)
+	return !l.free
 }
 
 // moved makes of an expectation that did not hold another look.

@@ -220,6 +220,7 @@ func (l *lane) close(ctx context.Context, b begun, end parley.TurnEnd) error {
 			_, err := l.store.Commit(ctx, parley.Batch{At: now, Sessions: []parley.SessionChange{change}, Expect: slices.Concat(fixed, hoped)})
 			e, ok := errors.AsType[*parley.ExpectError](err)
 			if !ok || e.Index < len(fixed) {
+				l.free = err == nil && *change.Patch.Status == parley.StatusIdle
 				return err
 			}
 			status := parley.StatusRunning
