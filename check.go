@@ -106,9 +106,20 @@ func quote(s string) string {
 func checkJSON(what string, raw json.RawMessage) error { return checkJSONDepth(what, raw, MaxDepth) }
 
 func checkJSONDepth(what string, raw json.RawMessage, most int) error {
-	if len(raw) == 0 {
-		return nil
+	if err := checkDepth(what, raw, most); err != nil {
+		return err
 	}
+	if len(raw) > 0 && !json.Valid(raw) {
+		return notJSON(what)
+	}
+	return nil
+}
+
+func notJSON(what string) error { return invalidf("%s are not valid JSON", what) }
+
+// checkDepth is [checkJSONDepth] for what is decoded next: that finds out whether
+// it is JSON.
+func checkDepth(what string, raw json.RawMessage, most int) error {
 	if len(raw) > MaxBodyBytes {
 		return tooLargef("%s are %d bytes long; at most %d are allowed", what, len(raw), MaxBodyBytes)
 	}
@@ -130,8 +141,8 @@ func checkJSONDepth(what string, raw json.RawMessage, most int) error {
 			depth--
 		}
 	}
-	if !utf8.Valid(raw) || !json.Valid(raw) {
-		return invalidf("%s are not valid JSON", what)
+	if !utf8.Valid(raw) {
+		return notJSON(what)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package parley
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -115,11 +116,14 @@ func DecodeBody(t EventType, data []byte) (EventBody, error) {
 		}
 		return c, nil
 	}
-	if err := checkJSONDepth("event data", data, MaxDepth+bodyDepth); err != nil {
+	if err := checkDepth("event data", data, MaxDepth+bodyDepth); err != nil {
 		return nil, err
 	}
 	body := newBody()
 	if err := json.Unmarshal(data, body); err != nil {
+		if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return nil, notJSON("event data")
+		}
 		return nil, &Error{Code: CodeInvalid, Message: fmt.Sprintf("data does not fit %s", t), Err: err}
 	}
 	if err := body.validate(); err != nil {

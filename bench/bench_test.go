@@ -99,7 +99,13 @@ func TestStore(t *testing.T) {
 			t.Errorf("%+v leaves something out", r)
 		}
 	}
-	want := slices.DeleteFunc(bench.Names(), func(name string) bool { return strings.HasPrefix(name, "feed_") || name == bench.ResolveRate })
+	want := slices.DeleteFunc(bench.Names(), func(name string) bool {
+		switch name {
+		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool:
+			return true
+		}
+		return strings.HasPrefix(name, "feed_")
+	})
 	if report.Machine.OS != "linux" { // no memory figure elsewhere
 		want = slices.DeleteFunc(want, func(name string) bool { return name == bench.RSSIdle })
 	}

@@ -26,18 +26,23 @@ type chat struct {
 // openChat starts a session for a chat of this name, with key, alias and
 // participant like any other.
 func openChat(ctx context.Context, store parley.Store, name string, base time.Time) (*chat, error) {
-	c := &chat{base: base, conversation: conversation{
-		id: parley.SessionID("telegram:" + name), key: parley.Key("sk_v1_bench_" + name), kind: parley.SessionDirect, at: base,
-		people:  []parley.IdentityID{parley.IdentityID("telegram:" + name)},
-		aliases: [2]parley.Alias{parley.Alias("bench:" + name), parley.Alias("bench:default:" + name)},
-		scope:   parley.Scope{Version: 1, Agent: "main", Channel: "telegram", Account: "default"},
-	}}
+	c := newChat(name, base)
 	b := parley.Batch{At: base, Expect: []parley.Expectation{parley.KeyIs{Key: c.key}}}
 	c.add(&b, 0)
 	if _, err := store.Commit(ctx, b); err != nil {
 		return nil, fmt.Errorf("open chat %s: %w", name, err)
 	}
 	return c, nil
+}
+
+// newChat makes a chat of this name that is not stored.
+func newChat(name string, base time.Time) *chat {
+	return &chat{base: base, conversation: conversation{
+		id: parley.SessionID("telegram:" + name), key: parley.Key("sk_v1_bench_" + name), kind: parley.SessionDirect, at: base,
+		people:  []parley.IdentityID{parley.IdentityID("telegram:" + name)},
+		aliases: [2]parley.Alias{parley.Alias("bench:" + name), parley.Alias("bench:default:" + name)},
+		scope:   parley.Scope{Version: 1, Agent: "main", Channel: "telegram", Account: "default"},
+	}}
 }
 
 // input makes the n-th message to the chat: some 450 bytes of text.

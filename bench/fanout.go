@@ -80,7 +80,7 @@ func (r *run) fanOut(ctx context.Context) (err error) {
 		took = append(took, milliseconds(a.events[i].end.Sub(a.events[i].start)))
 	}
 	if m, ok := r.measures[FeedFanout]; ok {
-		res := m.result(percentile(took, 0.99), percentile(commits, 0.99))
+		res := m.result(p99(took), p99(commits))
 		res.Note = fmt.Sprintf("%d subscribers, each with its own identity, %d events, %.0f a second; median %.1f ms",
 			len(crowd), len(took), float64(time.Second/fanoutEvery), median(took))
 		r.results[FeedFanout] = res
@@ -185,11 +185,11 @@ func (a *arena) wait(ctx context.Context, i int) error {
 	}
 }
 
-// percentile gives the smallest value that the share p of all does not pass.
-func percentile(values []float64, p float64) float64 {
+// p99 gives the smallest value that 99 of 100 do not pass.
+func p99(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(int(math.Ceil(p*float64(len(sorted))))-1, 0)]
+	return sorted[max(int(math.Ceil(0.99*float64(len(sorted))))-1, 0)]
 }

@@ -2,9 +2,14 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"math"
+	"os"
+	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/parley-run/parley"
 )
 
 func TestMedian(t *testing.T) {
@@ -179,5 +184,41 @@ func TestBare_WritesWhatItCounts(t *testing.T) {
 	}
 	if _, err := disk.alone(ctx, l); err == nil {
 		t.Error("a canceled stretch is no error")
+	}
+}
+
+func TestLeavesNothing(t *testing.T) {
+	t.Parallel()
+	end := make(chan struct{})
+	leave := func(context.Context) error {
+		go func() { <-end }()
+		return nil
+	}
+	if err := leavesNothing(leave)(t.Context()); !errors.Is(err, parley.ErrInternal) {
+		t.Errorf("a goroutine is left, and the run says %v", err)
+	}
+	close(end)
+	wait := func(context.Context) error {
+		done := make(chan struct{})
+		go func() { close(done) }()
+		<-done
+		return nil
+	}
+	if err := leavesNothing(wait)(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGone(t *testing.T) {
+	t.Parallel()
+	if err := gone([]int{os.Getpid()}); !errors.Is(err, parley.ErrInternal) {
+		t.Errorf("a process is left, and the run says %v", err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := gone([]int{cmd.Process.Pid}); err != nil {
+		t.Error(err)
 	}
 }

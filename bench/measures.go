@@ -20,6 +20,10 @@ const (
 	RSSIdle           = "rss_idle"
 	FeedCatchup       = "feed_catchup"
 	FeedFanout        = "feed_fanout_p99"
+	EngineOverhead    = "engine_overhead"
+	TurnsConcurrent   = "turns_concurrent"
+	CancelStream      = "cancel_stream_p99"
+	CancelTool        = "cancel_tool_p99"
 )
 
 // speedup is how much faster 64 sessions at once must be than one alone.
@@ -45,6 +49,22 @@ func feedMeasures() []measure {
 	return []measure{
 		{FeedCatchup, "events/s", valueAtLeast, 100_000, "a subscriber catching up from a long log", "reading the same pages from the store alone"},
 		{FeedFanout, "ms", valueAtMost, 50, "from a commit to the last of many subscribers, 99th percentile", "the commit alone"},
+	}
+}
+
+// engineMeasures are the figures of [Engine], in the order of a report.
+func engineMeasures() []measure {
+	return []measure{
+		{EngineOverhead, "ms", ratioAtMost, 3, "processor time of a turn without tools, 64 sessions at once", "the two commits of such a turn alone, 64 sessions at once"},
+		{TurnsConcurrent, "turns/s", ratioAtLeast, 0.8, "turns of many sessions, 64 at once, on a model that takes 100 ms", "what 64 at once can come to"},
+	}
+}
+
+// turnMeasures are the figures of [Turn], in the order of a report.
+func turnMeasures() []measure {
+	return []measure{
+		{CancelStream, "ms", valueAtMost, 100, "from a person's stop to the end of a run whose model streams over HTTP, 99th percentile", "a bare HTTP client that reads the same stream"},
+		{CancelTool, "ms", valueAtMost, 100, "the same, of a run whose command has a child and a grandchild, all deaf to signals", "the same three processes, killed by their numbers"},
 	}
 }
 

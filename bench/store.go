@@ -50,13 +50,15 @@ type Size struct {
 	Stretch      time.Duration // the most one side of a round may take
 	Subscribers  int           // of the fan-out
 	FanoutEvents int           // that each of them gets
+	Turns        int           // that wait for one of 64 places
+	Cancels      int           // runs that are stopped
 }
 
 // FullSize is what the bars are meant for.
 func FullSize() Size {
 	return Size{
 		Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second,
-		Subscribers: 10_000, FanoutEvents: 400,
+		Subscribers: 10_000, FanoutEvents: 400, Turns: 1_024, Cancels: 300,
 	}
 }
 
@@ -64,7 +66,7 @@ func FullSize() Size {
 func QuickSize() Size {
 	return Size{
 		Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond,
-		Subscribers: 2_000, FanoutEvents: 60,
+		Subscribers: 2_000, FanoutEvents: 60, Turns: 320, Cancels: 100,
 	}
 }
 
@@ -82,6 +84,8 @@ func (c *Config) validate() error {
 		{"commit rounds", &c.Size.CommitRounds, full.CommitRounds},
 		{"subscribers", &c.Size.Subscribers, full.Subscribers},
 		{"events to fan out", &c.Size.FanoutEvents, full.FanoutEvents},
+		{"turns that wait", &c.Size.Turns, full.Turns},
+		{"runs that are stopped", &c.Size.Cancels, full.Cancels},
 	} {
 		if *f.field == 0 {
 			*f.field = f.full

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -49,6 +50,17 @@ func resident() int64 {
 		return -1
 	}
 	return kib << 10
+}
+
+// alive reports whether a process is there, and not only waiting to be collected.
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") //nolint:gosec // G703: a number is no path
+	if err != nil {
+		return false
+	}
+	// The name before it is in parentheses and may hold anything.
+	state := strings.TrimSpace(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return state != "" && state[0] != 'Z' && state[0] != 'X'
 }
 
 func cpuModel() string {

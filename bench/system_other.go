@@ -2,7 +2,11 @@
 
 package bench
 
-import "os"
+import (
+	"os"
+	"syscall"
+	"time"
+)
 
 // syncData makes what was written to the file durable.
 func syncData(f *os.File) error { return f.Sync() }
@@ -17,6 +21,21 @@ func freeSpace(string) int64 { return -1 }
 // resident gives the resident memory of this process in bytes, or -1 where
 // that is not known.
 func resident() int64 { return -1 }
+
+// alive reports whether a process is there. One that has ended is there until it is
+// collected, so it gets a moment for that.
+func alive(pid int) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 100 {
+		p, err := os.FindProcess(pid)
+		if err != nil || p.Signal(syscall.Signal(0)) != nil {
+			return false
+		}
+		<-tick.C
+	}
+	return true
+}
 
 func cpuModel() string { return "" }
 

@@ -16,6 +16,7 @@ type lane struct {
 	id parley.SessionID
 
 	again bool // somebody came since the last look; guarded by the engine's mutex
+	free  bool // the commit that ended the last turn found nothing else to do
 
 	// For who holds the session:
 	turn     parley.TurnID // the turn that runs
@@ -110,11 +111,12 @@ type alarm struct{ stop func() bool }
 // run works until there is nothing more to do.
 func (l *lane) run(b *begun) {
 	ctx := l.laneCtx
+	more := true
 	if b != nil {
-		l.workOn(ctx, *b)
+		more = l.oneTurn(ctx, *b)
 	}
 	pause := firstPause
-	for more := true; l.goOn(more); {
+	for l.goOn(more) {
 		var err error
 		more, err = l.step(ctx)
 		if err == nil {
@@ -183,8 +185,15 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 		l.slots.release()
 		return moved(err)
 	}
-	l.workOn(ctx, *b)
-	return true, nil
+	return l.oneTurn(ctx, *b), nil
+}
+
+// oneTurn works on one turn, and reports whether there may be more to do. Who comes
+// after the commit that ended it wakes the lane.
+func (l *lane) oneTurn(ctx context.Context, b begun) (more bool) {
+	l.free = false
+	l.workOn(ctx, b)
+	return !l.free
 }
 
 // rest makes a session idle that was between two turns, if the second does not

@@ -54,8 +54,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 		l.slots.release()
 		return moved(err)
 	}
-	l.workOn(ctx, b)
-	return true, nil
+	return l.oneTurn(ctx, b), nil
 }
 
 // inputsOf gives the inputs that a turn works on.

@@ -219,6 +219,7 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 			_, err = l.store.Commit(ctx, parley.Batch{At: l.cfg.Clock.Now(), Sessions: []parley.SessionChange{change}, Expect: slices.Concat(hoped, expect)})
 			e, ok := errors.AsType[*parley.ExpectError](err)
 			if !ok {
+				l.free = err == nil && status == parley.StatusIdle
 				return err
 			}
 			switch e.Expect.(type) {

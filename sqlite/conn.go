@@ -38,7 +38,13 @@ func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
-	if err := db.BusyTimeout(busyTimeout); err != nil {
+	err = db.BusyTimeout(busyTimeout)
+	if err == nil {
+		// Else SQLite plans a statement anew for each value of its LIMIT, which takes
+		// longer than most of our statements run.
+		_, err = db.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/parley-run/parley"
 )
 
@@ -98,4 +100,17 @@ func Statements(ctx context.Context, s *Store) (list []string, err error) {
 func SpentSQL(q parley.SpentQuery) string {
 	sql, _ := spentQuery(q)
 	return sql
+}
+
+// Replanned gives how often the statements of idle readers, and of the writer, were
+// planned again after they had been prepared.
+func Replanned(s *Store) (n int) {
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	for _, c := range append(slices.Clone(s.readers.idle), s.writer.conn) {
+		for _, stmt := range c.stmts {
+			n += stmt.Status(sqlite3.STMTSTATUS_REPREPARE, false)
+		}
+	}
+	return n
 }

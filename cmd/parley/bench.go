@@ -35,27 +35,32 @@ type benchFlags struct {
 type benchRun = func(context.Context, bench.Config) (bench.Report, error)
 
 // benches are what can be named.
-var benches = map[string]benchRun{"store": bench.Store, "feed": bench.Feed, "route": bench.Route, "all": bench.All}
+var benches = map[string]benchRun{
+	"store": bench.Store, "feed": bench.Feed, "route": bench.Route, "engine": bench.Engine, "turn": bench.Turn, "all": bench.All,
+}
 
 func (a *app) benchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench [store|feed|route|all]",
+		Use:   "bench [store|feed|route|engine|turn|all]",
 		Short: "Measure Parley beside what this machine can do",
 		Long: `Bench measures how close the store comes to what the disk can do, that a long
 history or a million sessions make nothing slower, how fast the feed brings
-events to those who follow, and how fast messages are routed. Each figure stands
-beside a reference that is measured in the same seconds, and has a bar to hold:
-most as a ratio to that, some as they are. It exits with 1 if one does not.
+events to those who follow, how fast messages are routed, what a turn costs beside
+its commits, how many turns go on at once, and how fast one ends that is stopped.
+Each figure stands beside a reference that is measured in the same seconds, and
+has a bar to hold: most as a ratio to that, some as they are. It exits with 1 if
+one does not.
 
 A full run stores a million sessions: it takes some minutes and about 8 GB, in a
 folder of its own that is removed at the end. Your own store is not touched.`,
 		Example: `  parley bench store --quick
   parley bench feed
+  parley bench engine --quick
   parley bench store --only commit_64,commit_1 --sessions 1000
   parley bench all --json`,
 		Args:      a.benchArgs,
-		ValidArgs: []string{"store", "feed", "route", "all"},
+		ValidArgs: []string{"store", "feed", "route", "engine", "turn", "all"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run := bench.All
 			if len(args) > 0 {
@@ -91,7 +96,7 @@ func (a *app) benchArgs(_ *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return &usageError{"'parley bench' takes one argument at most; see 'parley bench --help'"}
 	case len(args) == 1 && benches[args[0]] == nil:
-		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route or all", args[0])}
+		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route, engine, turn or all", args[0])}
 	}
 	return nil
 }

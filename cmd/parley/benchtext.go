@@ -51,7 +51,7 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 		b.WriteString("\nEvery bar is held.\n")
 	}
 	full := bench.FullSize()
-	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers {
+	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers || size.Turns < full.Turns || size.Cancels < full.Cancels {
 		b.WriteString("This is a first impression: the bars are meant for a full run, without --quick.\n")
 	}
 	return b.String()
@@ -62,7 +62,7 @@ func sizeText(r bench.Report, size bench.Size) string {
 	text := ""
 	for _, res := range r.Results {
 		switch res.Name {
-		case bench.ResolveRate:
+		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool:
 		case bench.FeedCatchup, bench.FeedFanout:
 			text = cmp.Or(text, fmt.Sprintf("logs of %s; ", counted(int64(size.Deep), "event")))
 		default:

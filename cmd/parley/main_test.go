@@ -175,8 +175,8 @@ func TestCompletion(t *testing.T) {
 		parleyRun(t, t.TempDir(), "completion", shell).says(t, 0, "parley")
 	}
 	// What the scripts ask the program for.
-	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "all")
-	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "engine", "turn", "all")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup", "engine_overhead", "cancel_tool_p99")
 }
 
 // parleyRunIgnoringStderr is for completion, which talks to shells there.
@@ -413,6 +413,40 @@ func TestBench_Feed(t *testing.T) {
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("the bench left %v, %v", left, err)
+	}
+}
+
+func TestBench_EngineAndTurn(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("not all figures are there")
+	}
+	for name, lines := range map[string][]string{
+		"engine": {
+			`(?m)^engine_overhead +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+x +≤ 3.00x +(ok|FAIL)$`,
+			`(?m)^turns_concurrent +[0-9]+ turns/s +640 turns/s +[0-9.]+x +≥ 0.80x +(ok|FAIL)$`,
+		},
+		"turn": {
+			`(?m)^cancel_stream_p99 +[0-9.]+ ms +[0-9.]+ ms +≤ 100 ms +(ok|FAIL)$`,
+			`(?m)^cancel_tool_p99 +[0-9.]+ ms +[0-9.]+ ms +≤ 100 ms +(ok|FAIL)$`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			got := parleyRun(t, home, "bench", name, "--quick", "--rounds", "1")
+			if got.status > 1 || got.err != "" {
+				t.Fatalf("status is %d, standard error %q", got.status, got.err)
+			}
+			for _, line := range lines {
+				if !regexp.MustCompile(line).MatchString(got.out) {
+					t.Errorf("the table is\n%s", got.out)
+				}
+			}
+			if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+				t.Errorf("the bench left %v, %v", left, err)
+			}
+		})
 	}
 }
 
