@@ -39,6 +39,9 @@ type SuspendError struct {
 	// After is when it makes sense to go on; 0: unknown, or something else has
 	// to happen first, such as an approval.
 	After time.Duration
+	// Usage is what the turn has consumed by now, all in all; zero: what was last
+	// said.
+	Usage Usage
 	Err   error
 }
 

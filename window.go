@@ -79,46 +79,54 @@ func (b *block) cut(seq uint64) {
 	b.seqs, b.messages = b.seqs[:i], b.messages[:i]
 }
 
-// whole gives messages without results that have no call. If the turn is over,
-// calls that have no result get one.
+// TurnInOrder gives the messages of a turn that is under way as models want them:
+// each tool result right behind the message with its call, and what else was said
+// meanwhile after that. Results without a call are left out.
+func TurnInOrder(messages []Message) []Message { return whole(messages, false) }
+
+// whole puts results behind their calls, and leaves out those that have none. If the
+// turn is over, calls that have no result get one.
 func whole(messages []Message, over bool) []Message {
 	var out []Message
-	var open []CallID // calls of the last assistant message without a result
-	settle := func() {
+	for i, m := range messages {
+		if m.Role == MessageTool {
+			continue // taken with its call, if it has one
+		}
+		out = append(out, m)
+		if m.Role != MessageAssistant {
+			continue
+		}
+		var open []CallID
+		for _, c := range m.Calls() {
+			open = append(open, c.ID)
+		}
+		for _, later := range messages[i+1:] {
+			if len(open) == 0 || later.Role == MessageAssistant {
+				break
+			}
+			if later.Role != MessageTool {
+				continue
+			}
+			later.Parts = slices.DeleteFunc(slices.Clone(later.Parts), func(p Part) bool {
+				if p.Result == nil {
+					return true
+				}
+				at := slices.Index(open, p.Result.CallID)
+				if at >= 0 {
+					open = slices.Delete(open, at, at+1)
+				}
+				return at < 0
+			})
+			if len(later.Parts) > 0 {
+				out = append(out, later)
+			}
+		}
 		if !over {
-			return
+			continue
 		}
 		for _, id := range open {
 			out = append(out, ResultMessage(ToolResult{CallID: id, Text: NoResult, IsError: true}))
 		}
-		open = nil
 	}
-	for _, m := range messages {
-		if m.Role == MessageTool {
-			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool {
-				if p.Result == nil {
-					return false
-				}
-				i := slices.Index(open, p.Result.CallID)
-				if i >= 0 {
-					open = slices.Delete(open, i, i+1)
-				}
-				return i < 0
-			})
-			if len(m.Parts) > 0 {
-				out = append(out, m)
-			}
-			continue
-		}
-		settle()
-		out = append(out, m)
-		if m.Role == MessageAssistant {
-			open = nil
-			for _, c := range m.Calls() {
-				open = append(open, c.ID)
-			}
-		}
-	}
-	settle()
 	return out
 }

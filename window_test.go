@@ -95,6 +95,14 @@ func TestWindow(t *testing.T) {
 			l.say("t1", parley.MessageAssistant, callPart("1"))
 			l.say("t1", parley.MessageUser, text("steered"))
 		}, "call:1 none:1 steered", ""},
+		{"what was said between a call and its result comes after it", func(l *logbook) {
+			l.say("t1", parley.MessageAssistant, callPart("1"), callPart("2"))
+			l.say("t1", parley.MessageSystem, text("restarted"))
+			l.say("t1", parley.MessageTool, resultPart("1", "x"))
+			l.say("t1", parley.MessageUser, text("steered"))
+			l.say("t1", parley.MessageTool, resultPart("2", "x"))
+			l.say("t1", parley.MessageAssistant, text("b"))
+		}, "call:1 call:2 result:1 result:2 restarted steered b", ""},
 		{"results without a call, twice, and out of place", func(l *logbook) {
 			l.say("t1", parley.MessageTool, resultPart("0", "x"))
 			l.say("t1", parley.MessageAssistant, callPart("1"))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -47,10 +48,13 @@ type JournalConfig struct {
 
 // Journal is a turn's journal in a store; see [parley.Journal]. It is for one
 // run: a turn that is taken up again has another, which finds what this one wrote.
-// Calls of its methods may overlap.
+// Its methods may be called by several goroutines, so a runner may run several calls
+// at once.
 type Journal struct {
 	store parley.Store
 	cfg   JournalConfig
+
+	writing sync.Mutex // held while it is decided what to write, and written
 
 	mu        sync.Mutex
 	lastSeq   uint64
@@ -69,6 +73,8 @@ type entry struct {
 	state  parley.CallState
 	result parley.ToolResult
 	mine   bool // started by this run, and not running yet
+	// running says that this run runs it.
+	running bool
 	// approval is how the question stands; empty: nobody needs to be asked.
 	approval parley.ApprovalState
 }
@@ -203,6 +209,8 @@ func (j *Journal) Delta(stream string, n int, kind parley.PartKind, text string)
 // Say stores a message, starts the first of its calls, and asks for approval of
 // those that need it.
 func (j *Journal) Say(ctx context.Context, s parley.Said) error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	j.mu.Lock()
 	known := j.said[s.Message.ID]
 	j.mu.Unlock()
@@ -279,45 +287,67 @@ func (j *Journal) started(id parley.CallID) {
 	e.state, e.mine = parley.CallStarted, true
 }
 
-// Call gives the stored result of a call, or runs it.
+// Call gives the stored result of a call, or runs it. The same call twice at once is
+// [parley.CodeConflict].
 func (j *Journal) Call(ctx context.Context, call parley.ToolCall, run func(context.Context) (parley.ToolResult, error)) (parley.ToolResult, error) {
+	settled, done, err := j.prepare(ctx, call)
+	if done || err != nil {
+		return settled, err
+	}
+	result, err := run(ctx)
+	if err != nil {
+		j.mu.Lock()
+		j.calls[call.ID].running = false
+		j.mu.Unlock()
+		return parley.ToolResult{}, err
+	}
+	result.CallID = call.ID
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	return j.finish(ctx, call, parley.CallFinished, result)
+}
+
+// prepare brings a call to where it may run, or gives the result it has without
+// that.
+func (j *Journal) prepare(ctx context.Context, call parley.ToolCall) (result parley.ToolResult, done bool, err error) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	j.mu.Lock()
 	e := *j.entry(call.ID, call.Name)
-	j.entry(call.ID, call.Name).mine = false
 	j.mu.Unlock()
 	switch {
+	case e.running:
+		return result, false, parley.Errorf(parley.CodeInternal, "call %s runs already", call.ID)
 	case e.state == parley.CallFinished:
-		return e.result, nil
+		return e.result, true, nil
 	case e.state == parley.CallUnknown:
-		return unknown(call.ID), nil
+		return unknown(call.ID), true, nil
 	case e.state == parley.CallStarted && !e.mine:
-		return j.finish(ctx, call, parley.CallUnknown, unknown(call.ID))
+		result, err = j.finish(ctx, call, parley.CallUnknown, unknown(call.ID))
+		return result, true, err
 	}
 	switch e.approval {
 	case parley.ApprovalPending:
-		return parley.ToolResult{}, &parley.SuspendError{Err: fmt.Errorf("call %s: %w", call.ID, errUnanswered)}
+		return result, false, &parley.SuspendError{Err: fmt.Errorf("call %s: %w", call.ID, errUnanswered)}
 	case parley.ApprovalDenied, parley.ApprovalCanceled:
-		return j.refuse(ctx, call, textNotAllowed)
+		result, err = j.refuse(ctx, call, textNotAllowed)
+		return result, true, err
 	case parley.ApprovalExpired:
-		return j.refuse(ctx, call, textNoAnswer)
+		result, err = j.refuse(ctx, call, textNoAnswer)
+		return result, true, err
 	}
 	if e.state == "" {
 		var change parley.SessionChange
 		j.start(&change, call.ID, call.Name)
 		if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {
-			return parley.ToolResult{}, err
+			return result, false, err
 		}
-		j.mu.Lock()
-		j.started(call.ID)
-		j.calls[call.ID].mine = false
-		j.mu.Unlock()
 	}
-	result, err := run(ctx)
-	if err != nil {
-		return parley.ToolResult{}, err
-	}
-	result.CallID = call.ID
-	return j.finish(ctx, call, parley.CallFinished, result)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.started(call.ID)
+	j.calls[call.ID].mine, j.calls[call.ID].running = false, true
+	return result, false, nil
 }
 
 func unknown(id parley.CallID) parley.ToolResult {
@@ -340,16 +370,23 @@ func (j *Journal) finish(ctx context.Context, call parley.ToolCall, state parley
 // record stores a result, with the message that shows it, and starts the next call
 // of the round. It happens also if the turn was stopped meanwhile: the tool has run.
 func (j *Journal) record(ctx context.Context, change parley.SessionChange, call parley.ToolCall, state parley.CallState, result parley.ToolResult) (parley.ToolResult, error) {
+	stopped := ctx.Err() != nil // then nothing more is started
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	data, err := json.Marshal(result)
 	if err != nil {
 		return parley.ToolResult{}, fmt.Errorf("write down a tool's result: %w", err)
 	}
-	change.Calls = append(change.Calls, parley.CallChange{Turn: j.cfg.Turn, ID: call.ID, Tool: call.Name, State: state, Result: data})
+	original := change
+	change.Calls = append(slices.Clone(change.Calls), parley.CallChange{Turn: j.cfg.Turn, ID: call.ID, Tool: call.Name, State: state, Result: data})
+	change.Events = slices.Clone(change.Events)
 	j.mu.Lock()
 	said := j.calls[call.ID].said
-	next, tool := j.next(call.ID)
+	var next parley.CallID
+	var tool string
+	if !stopped {
+		next, tool = j.next(call.ID)
+	}
 	j.mu.Unlock()
 	message := parley.ResultMessage(result)
 	if said {
@@ -358,13 +395,20 @@ func (j *Journal) record(ctx context.Context, change parley.SessionChange, call 
 	if next != "" {
 		j.start(&change, next, tool)
 	}
-	if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {
+	err = j.commit(ctx, j.cfg.Clock.Now(), change)
+	if errors.Is(err, parley.ErrNotFound) && result.Media != nil {
+		// The store does not know the media. The tool has run: its words count.
+		result.Media = nil
+		result.Text += "\n[What came with it could not be kept.]"
+		return j.record(ctx, original, call, state, result)
+	}
+	if err != nil {
 		return parley.ToolResult{}, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := j.calls[call.ID]
-	e.state, e.result = state, result
+	e.state, e.result, e.running = state, result, false
 	if said {
 		j.said[message.ID] = true
 	}

@@ -174,7 +174,7 @@ func (l *lane) park(ctx context.Context, b *begun, after time.Duration, cause er
 		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
 	}
 	l.cfg.Log.Warn("a turn waits for its model", "session", l.id, "turn", b.turn.ID, "until", until, "cause", cause)
-	return l.writeOff(ctx, *b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until}, events...)
+	return l.storeWaiting(ctx, *b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until, Usage: &b.turn.Usage}, events...)
 }
 
 // parkPause is how long a turn waits that has been waiting so long: a quarter of

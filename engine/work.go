@@ -38,7 +38,7 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 		}
 		err = l.close(ctx, &b, end)
 	case canceled && !changedMeanwhile(err):
-		err = l.close(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: b.turn.Usage}})
+		err = l.close(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: l.spent(ctx, b, err)}})
 	default:
 		err = l.putOff(ctx, &b, err)
 	}
@@ -288,17 +288,19 @@ func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley
 func (l *lane) putOff(ctx context.Context, b *begun, cause error) error {
 	now := l.cfg.Clock.Now()
 	suspended, _ := errors.AsType[*parley.SuspendError](cause)
+	usage := l.spent(ctx, *b, cause)
+	b.turn.Usage = usage
 	switch {
 	case l.laneCtx.Err() != nil:
-		return l.writeOff(ctx, *b, parley.SessionPatch{Recovery: &parley.Recovery{
+		return l.storeWaiting(ctx, *b, parley.SessionPatch{Recovery: &parley.Recovery{
 			State: parley.RecoveryResumePending, Reason: shutdownReason, At: now, Strikes: b.session.Recovery.Strikes,
-		}}, parley.TurnChange{ID: b.turn.ID})
+		}}, parley.TurnChange{ID: b.turn.ID, Usage: &usage})
 	case changedMeanwhile(cause):
 		return nil // another owner has it
 	case !errors.Is(cause, parley.ErrSuspended) && !errors.Is(cause, parley.ErrUnavailable):
 		l.cfg.Log.Error("run a turn", "session", l.id, "turn", b.turn.ID, "error", cause)
 		return l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{
-			StopReason: parley.StopError, Usage: b.turn.Usage,
+			StopReason: parley.StopError, Usage: l.spent(ctx, *b, cause),
 			Error: &parley.TurnError{Code: string(parley.CodeOf(cause)), Message: "Something went wrong here, and the message was not answered. It has been noted for the operator."},
 		}})
 	}
@@ -308,7 +310,7 @@ func (l *lane) putOff(ctx context.Context, b *begun, cause error) error {
 	}
 	if len(pending) > 0 || errors.Is(cause, errUnanswered) { // or the answer was faster
 		awaiting, status := parley.TurnAwaitingApproval, parley.StatusAwaitingApproval
-		return l.writeOff(ctx, *b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting})
+		return l.storeWaiting(ctx, *b, parley.SessionPatch{Status: &status}, parley.TurnChange{ID: b.turn.ID, State: &awaiting, Usage: &usage})
 	}
 	var after time.Duration
 	if suspended != nil {
@@ -317,8 +319,20 @@ func (l *lane) putOff(ctx context.Context, b *begun, cause error) error {
 	return l.park(ctx, b, after, cause)
 }
 
-// writeOff changes a turn that does not go on for now.
-func (l *lane) writeOff(ctx context.Context, b begun, patch parley.SessionPatch, turn parley.TurnChange, events ...parley.Draft) error {
+// spent gives what a turn has consumed that did not get to its end: as its runner
+// says, or as it was last said.
+func (l *lane) spent(ctx context.Context, b begun, cause error) parley.Usage {
+	if s, ok := errors.AsType[*parley.SuspendError](cause); ok && s.Usage != (parley.Usage{}) {
+		return s.Usage
+	}
+	if t, err := l.store.Turn(ctx, parley.SeeAll(), l.id, b.turn.ID); err == nil {
+		return t.Usage
+	}
+	return b.turn.Usage
+}
+
+// storeWaiting changes a turn that does not go on for now.
+func (l *lane) storeWaiting(ctx context.Context, b begun, patch parley.SessionPatch, turn parley.TurnChange, events ...parley.Draft) error {
 	change := parley.SessionChange{Session: l.id, Patch: patch, Turns: []parley.TurnChange{turn}, Events: events}
 	return l.insist(ctx, func(ctx context.Context) error {
 		_, err := l.store.Commit(ctx, parley.Batch{

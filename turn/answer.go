@@ -13,8 +13,13 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// maxCalls is how many calls one answer may have.
-const maxCalls = 64
+const (
+	// maxCalls is how many calls one answer may have.
+	maxCalls = 64
+	// maxProse is how many parts of text and reasoning it may have; what comes
+	// after is added to the last of its kind.
+	maxProse = 128
+)
 
 // answer is what one model call has said so far.
 type answer struct {
@@ -54,6 +59,9 @@ func (a *answer) add(p parley.ModelPiece) error {
 	text := strings.ReplaceAll(strings.ToValidUTF8(p.Text, "\uFFFD"), "\x00", "")
 	if text == "" && p.Opaque == nil {
 		return nil
+	}
+	if p.Kind != parley.PartReasoning {
+		p.Kind = parley.PartText
 	}
 	if a.kind != p.Kind {
 		if err := a.begin(p.Kind); err != nil {
@@ -100,14 +108,29 @@ func (a *answer) end(opaque []byte) error {
 	}
 	text := strings.ToValidUTF8(a.text.String(), "\uFFFD")
 	if text != "" || opaque != nil {
-		if opaque != nil {
-			a.opaque[len(a.parts)] = opaque
-		}
-		a.parts = append(a.parts, parley.Part{Kind: a.kind, Text: text})
+		a.addProse(text, opaque)
 	}
 	a.kind, a.in = "", nil
 	a.text.Reset()
 	return nil
+}
+
+// addProse adds a part. Where there are too many, it becomes a piece of the last one
+// of its kind, and the model does without its own form of it.
+func (a *answer) addProse(text string, opaque []byte) {
+	if len(a.parts) >= maxProse {
+		for i := len(a.parts) - 1; i >= 0; i-- {
+			if a.parts[i].Kind == a.kind {
+				a.parts[i].Text += text
+				delete(a.opaque, i)
+				return
+			}
+		}
+	}
+	if opaque != nil {
+		a.opaque[len(a.parts)] = opaque
+	}
+	a.parts = append(a.parts, parley.Part{Kind: a.kind, Text: text})
 }
 
 // addCall takes a call, under a name of our own: those of providers need not be
@@ -121,8 +144,8 @@ func (a *answer) addCall(call parley.ToolCall) {
 	a.size += len(call.Arguments)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", a.id, a.calls))
 	call.ID = parley.CallID("call_" + hex.EncodeToString(sum[:10]))
-	call.Name = toolName(call.Name)
-	call.Arguments = arguments(a.scrubber.Text(string(call.Arguments)))
+	call.Name = toolName(a.scrubber.Text(call.Name))
+	call.Arguments = arguments(a.scrubArguments(string(call.Arguments)))
 	a.parts = append(a.parts, parley.Part{Kind: parley.PartToolCall, Call: &call})
 }
 
@@ -158,6 +181,50 @@ func arguments(text string) json.RawMessage {
 	return quoted
 }
 
+// scrubArguments takes secrets out of arguments: as they are written, and as a tool
+// would read them.
+func (a *answer) scrubArguments(text string) string {
+	text = a.scrubber.Text(text)
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return text
+	}
+	changed := false
+	var scrub func(v any) any
+	scrub = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			clean := a.scrubber.Text(v)
+			changed = changed || clean != v
+			return clean
+		case []any:
+			for i := range v {
+				v[i] = scrub(v[i])
+			}
+		case map[string]any:
+			clean := make(map[string]any, len(v))
+			for name, field := range v {
+				key := a.scrubber.Text(name)
+				changed = changed || key != name
+				clean[key] = scrub(field)
+			}
+			return clean
+		}
+		return v
+	}
+	value = scrub(value)
+	if !changed {
+		return text
+	}
+	clean, err := json.Marshal(value)
+	if err != nil { // what was decoded can be encoded
+		return "{}"
+	}
+	return string(clean)
+}
+
 // message gives the answer as it is stored. Without calls it has its words alone.
 func (a *answer) message(withCalls bool) parley.Message {
 	m := parley.Message{ID: a.id, Role: parley.MessageAssistant, Model: a.model.Name}
@@ -169,10 +236,10 @@ func (a *answer) message(withCalls bool) parley.Message {
 	return m
 }
 
-// usage gives what the model call consumed: as the provider said or, if it was
-// stopped before it did, about.
+// usage gives what the model call consumed: as the provider said or, if it did not
+// say, or was stopped before it could, about.
 func (a *answer) usage(req parley.ModelRequest) parley.Usage {
-	if a.done != nil {
+	if a.done != nil && a.done.Usage != (parley.Usage{}) {
 		return a.done.Usage
 	}
 	if !a.started() {

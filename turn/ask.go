@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -59,12 +60,23 @@ func (x *run) ask(ctx context.Context) (*answer, error) {
 			missed(err, 0)
 			continue
 		}
-		report, pause, ok := x.runner.breakers.enter(info.Provider())
+		settle, err := x.budget.Reserve(ctx, estimate(info, req))
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if !errors.Is(err, parley.ErrBudgetExceeded) {
+				return nil, fmt.Errorf("set money aside: %w", err)
+			}
+			return nil, &failure{codeBudget, x.runner.cfg.Scrubber.Text(err.Error())}
+		}
+		report, pause, ok := x.runner.breakers.enter(info)
 		if !ok {
-			missed(parley.Errorf(parley.CodeUnavailable, "%s has failed repeatedly and is left alone for %s", info.Provider(), pause.Round(time.Second)), pause)
+			settle(0)
+			missed(parley.Errorf(parley.CodeUnavailable, "%s is left alone for %s", info.Name, pause.Round(time.Second)), pause)
 			continue
 		}
-		a, err := x.call(ctx, id, model, req)
+		a, err := x.call(ctx, id, model, req, settle)
 		switch {
 		case err == nil:
 			report(answered, 0)
@@ -84,7 +96,7 @@ func (x *run) ask(ctx context.Context) (*answer, error) {
 			break // what has been shown is of this model; the turn waits for it
 		}
 	}
-	return nil, &parley.SuspendError{After: wait, Err: x.scrubbed(parley.CodeUnavailable, errors.Join(causes...))}
+	return nil, &parley.SuspendError{After: wait, Usage: x.total(), Err: x.scrubbed(parley.CodeUnavailable, errors.Join(causes...))}
 }
 
 // passes reports whether a model's failure is of the kind that goes by itself.
@@ -102,35 +114,22 @@ func retryAfter(err error) time.Duration {
 
 // refusal is a failure that waiting and other models do not help.
 func (x *run) refusal(err error) error {
-	f, ok := errors.AsType[*failure](err)
-	if ok {
-		return f
-	}
 	code := codeRefused
 	switch parley.CodeOf(err) {
 	case parley.CodeUnauthorized, parley.CodeForbidden:
 		code = codeUnauthorized
 	case parley.CodeTooLarge:
 		code = codeTooLarge
-	case parley.CodeBudgetExceeded:
-		code = codeBudget
 	}
 	return &failure{code, x.runner.cfg.Scrubber.Text(err.Error())}
 }
 
-// call calls one model, inside the budget.
-func (x *run) call(ctx context.Context, id string, model parley.Model, req parley.ModelRequest) (*answer, error) {
+// call calls one model, and settles what was set aside for it.
+func (x *run) call(ctx context.Context, id string, model parley.Model, req parley.ModelRequest, settle func(int64)) (*answer, error) {
 	info := model.Info()
 	a := &answer{
 		id: id, model: info, scrubber: x.runner.cfg.Scrubber, room: x.limits.Output, opaque: map[int][]byte{},
 		delta: func(n int, kind parley.PartKind, text string) { x.t.Journal.Delta(id, n, kind, text) },
-	}
-	settle := func(int64) {}
-	if x.t.Budget != nil {
-		var err error
-		if settle, err = x.t.Budget.Reserve(ctx, estimate(info, req)); err != nil {
-			return a, err
-		}
 	}
 	err := x.stream(ctx, a, model, req)
 	u := a.usage(req)
@@ -147,15 +146,16 @@ func estimate(info parley.ModelInfo, req parley.ModelRequest) int64 {
 	if info.Price == nil {
 		return 0
 	}
-	out := req.MaxTokens
-	if out <= 0 {
-		out = answerTokens
-	}
-	return info.Price.Cost(parley.Usage{InputTokens: int64(tokensAbout(req)), OutputTokens: int64(out)})
+	return info.Price.Cost(parley.Usage{InputTokens: int64(tokensAbout(req)), OutputTokens: int64(req.MaxTokens)})
 }
 
 // stream reads one answer to its end, to a limit, or to an error.
-func (x *run) stream(ctx context.Context, a *answer, model parley.Model, req parley.ModelRequest) error {
+func (x *run) stream(ctx context.Context, a *answer, model parley.Model, req parley.ModelRequest) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = parley.Errorf(parley.CodeInternal, "%s broke: %v", model.Info().Name, r)
+		}
+	}()
 	ctx, _, cancel := x.runner.limit(ctx, x.limits.ModelTime, errModelTime)
 	defer cancel()
 	ctx, arrived, cancelFirst := x.runner.limit(ctx, x.limits.FirstPiece, errFirstPiece)
@@ -169,7 +169,11 @@ func (x *run) stream(ctx context.Context, a *answer, model parley.Model, req par
 		}
 		arrived()
 		if piece.Done != nil {
-			a.done = piece.Done
+			done := *piece.Done
+			if done.StopReason == "" {
+				done.StopReason = parley.StopDone
+			}
+			a.done = &done
 			break
 		}
 		if err := a.add(piece); err != nil {

@@ -24,8 +24,9 @@ type breakers struct {
 	cfg   BreakerConfig
 	clock parley.Clock
 
-	mu  sync.Mutex
-	all map[string]*breaker // by provider; few
+	mu     sync.Mutex
+	all    map[string]*breaker  // by provider; few
+	paused map[string]time.Time // models that asked to be left alone, and until when
 }
 
 // breaker is closed while failures is below the limit. Once open, it lets one
@@ -41,7 +42,7 @@ func newBreakers(cfg BreakerConfig, clock parley.Clock) *breakers {
 	set(&cfg.Failures, 5)
 	set(&cfg.Pause, 5*time.Second)
 	set(&cfg.MaxPause, 2*time.Minute)
-	return &breakers{cfg: cfg, clock: clock, all: map[string]*breaker{}}
+	return &breakers{cfg: cfg, clock: clock, all: map[string]*breaker{}, paused: map[string]time.Time{}}
 }
 
 // outcome is what a request taught about its provider.
@@ -53,18 +54,23 @@ const (
 	failed                  // in a way that passes
 )
 
-// enter asks for leave to send a request. If it is not given, wait says how long
-// the breaker stays open. Who gets it reports the outcome, once; after is how
-// long the provider wants to be left alone.
-func (b *breakers) enter(provider string) (report func(o outcome, after time.Duration), wait time.Duration, ok bool) {
+// enter asks for leave to send a request to a model. If it is not given, wait says
+// how long to stay away. Who gets it reports the outcome, once; after is how long the
+// model wants to be left alone, which says nothing about others of its provider.
+func (b *breakers) enter(model parley.ModelInfo) (report func(o outcome, after time.Duration), wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	provider := model.Provider()
 	br := b.all[provider]
 	if br == nil {
 		br = &breaker{}
 		b.all[provider] = br
 	}
 	now := b.clock.Now()
+	if until := b.paused[model.Name]; now.Before(until) {
+		return nil, until.Sub(now), false
+	}
+	delete(b.paused, model.Name)
 	if now.Before(br.until) {
 		return nil, br.until.Sub(now), false
 	}
@@ -73,10 +79,10 @@ func (b *breakers) enter(provider string) (report func(o outcome, after time.Dur
 		return nil, b.cfg.Pause, false
 	}
 	br.trying = open
-	return func(o outcome, after time.Duration) { b.report(br, open, o, after) }, 0, true
+	return func(o outcome, after time.Duration) { b.report(br, model.Name, open, o, after) }, 0, true
 }
 
-func (b *breakers) report(br *breaker, trial bool, o outcome, after time.Duration) {
+func (b *breakers) report(br *breaker, model string, trial bool, o outcome, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if trial {
@@ -86,17 +92,15 @@ func (b *breakers) report(br *breaker, trial bool, o outcome, after time.Duratio
 	case answered:
 		br.failures, br.pause, br.until = 0, 0, time.Time{}
 	case failed:
-		br.failures++
-		var pause time.Duration
-		if br.failures >= b.cfg.Failures {
-			// Those that were under way when it opened do not make it longer.
-			if trial || br.pause == 0 {
-				br.pause = min(max(2*br.pause, b.cfg.Pause), b.cfg.MaxPause)
-			}
-			pause = br.pause
+		now := b.clock.Now()
+		if after > 0 {
+			b.paused[model] = now.Add(min(after, b.cfg.MaxPause))
 		}
-		if until := b.clock.Now().Add(max(pause, min(after, b.cfg.MaxPause))); until.After(br.until) {
-			br.until = until
+		br.failures++
+		// Those that were under way when it opened do not make it longer.
+		if br.failures >= b.cfg.Failures && (trial || br.pause == 0) {
+			br.pause = min(max(2*br.pause, b.cfg.Pause), b.cfg.MaxPause)
+			br.until = now.Add(br.pause)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package turn
 import (
 	"testing"
 	"time"
+
+	"github.com/parley-run/parley"
 )
 
 // hand is a clock that is set by hand.
@@ -18,7 +20,7 @@ func TestBreaker(t *testing.T) {
 	b := newBreakers(BreakerConfig{Failures: 3, Pause: 10 * time.Second, MaxPause: 30 * time.Second}, clock)
 	try := func(want bool) func(outcome, time.Duration) {
 		t.Helper()
-		report, wait, ok := b.enter("p")
+		report, wait, ok := b.enter(parley.ModelInfo{Name: "p/m"})
 		if ok != want || !ok && wait <= 0 {
 			t.Fatalf("enter: %v, wait %s; want %v", ok, wait, want)
 		}
@@ -32,7 +34,7 @@ func TestBreaker(t *testing.T) {
 		try(true)(failed, 0)
 	}
 	try(false)
-	if _, _, ok := b.enter("q"); !ok {
+	if _, _, ok := b.enter(parley.ModelInfo{Name: "q/m"}); !ok {
 		t.Error("another provider is not concerned")
 	}
 	for _, seconds := range []int{10, 20, 30, 30} {
@@ -53,6 +55,11 @@ func TestBreaker(t *testing.T) {
 	clock.now = clock.now.Add(19 * time.Second)
 	try(false)
 	clock.now = clock.now.Add(time.Second)
+	other, _, ok := b.enter(parley.ModelInfo{Name: "p/other"})
+	if !ok {
+		t.Fatal("another model of the provider is not concerned")
+	}
+	other(answered, 0)
 	try(true)(failed, time.Hour)
 	clock.now = clock.now.Add(30 * time.Second)
 	try(true)(answered, 0)
@@ -66,7 +73,7 @@ func TestBreakerOpensOnce(t *testing.T) {
 	b := newBreakers(BreakerConfig{Failures: 2, Pause: 10 * time.Second}, clock)
 	var reports []func(outcome, time.Duration)
 	for range 5 {
-		report, _, ok := b.enter("p")
+		report, _, ok := b.enter(parley.ModelInfo{Name: "p/m"})
 		if !ok {
 			t.Fatal("closed too early")
 		}
@@ -75,7 +82,7 @@ func TestBreakerOpensOnce(t *testing.T) {
 	for _, report := range reports {
 		report(failed, 0)
 	}
-	if _, wait, ok := b.enter("p"); ok || wait != 10*time.Second {
+	if _, wait, ok := b.enter(parley.ModelInfo{Name: "p/m"}); ok || wait != 10*time.Second {
 		t.Errorf("%v, wait %s", ok, wait)
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	messageTokens = 6    // what a provider wraps around a message
-	imageTokens   = 1600 // about what a large picture counts
-	answerTokens  = 1024 // room for an answer, and what it is thought to cost, if no limit is set
+	messageTokens = 6        // what a provider wraps around a message
+	imageTokens   = 1600     // about what a large picture counts
+	answerTokens  = 16 << 10 // of an answer at most, if the agent has no limit of its own
 )
 
 // vocabulary is loaded when a window is long enough to be counted; it takes some
@@ -66,17 +66,30 @@ func tokensAbout(req parley.ModelRequest) int {
 	return size(req, func(s string) int { return (len(s) + 3) / 4 })
 }
 
+// answerLimit is how long an answer of a model may be: as the agent has it, else a
+// length that is enough for nearly all; never more than the model can, and at most
+// half of what it takes. Money is set aside for it.
+func answerLimit(agent int, info parley.ModelInfo) int {
+	limit := agent
+	if limit <= 0 {
+		limit = answerTokens
+	}
+	if info.MaxOutput > 0 {
+		limit = min(limit, info.MaxOutput)
+	}
+	if info.Context > 0 {
+		limit = min(limit, info.Context/2)
+	}
+	return limit
+}
+
 // fits fails if a model cannot take a request and have room for an answer. It
 // counts only if there is doubt.
 func (r *Runner) fits(info parley.ModelInfo, req parley.ModelRequest) error {
 	if info.Context <= 0 {
 		return nil
 	}
-	answer := req.MaxTokens
-	if answer <= 0 {
-		answer = answerTokens
-	}
-	room := info.Context - answer
+	room := info.Context - req.MaxTokens
 	if tokensAtMost(req) <= room {
 		return nil
 	}

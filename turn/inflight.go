@@ -29,11 +29,22 @@ func parseOpaque(data []byte) (opaque, error) {
 	return o, nil
 }
 
-func (o opaque) encode() ([]byte, error) {
-	if len(o) == 0 {
-		return nil, nil
+// encode gives the state as it is stored with the turn. If there is too much of it,
+// the oldest thoughts, in the order of the turn's messages, are forgotten.
+func (o opaque) encode(turn []parley.Message) ([]byte, error) {
+	for _, m := range turn {
+		data, err := json.Marshal(o)
+		if err != nil || len(data) <= parley.MaxBodyBytes {
+			return data, err
+		}
+		delete(o, m.ID)
 	}
-	return json.Marshal(o)
+	data, err := json.Marshal(o)
+	if err == nil && len(data) > parley.MaxBodyBytes {
+		clear(o)
+		return []byte("{}"), nil
+	}
+	return data, err
 }
 
 // media gives the bytes of media, each once in a run.

@@ -18,6 +18,7 @@ type run struct {
 	limits Limits
 	media  media
 
+	budget  *toolBudget           // what is spent here and by tools
 	past    []parley.ModelMessage // the same for every request
 	turn    []parley.Message      // this turn's, as stored
 	state   opaque
@@ -29,19 +30,23 @@ type run struct {
 
 // Run runs a turn; see [parley.Runner].
 func (r *Runner) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd, error) {
-	agent, err := r.cfg.AgentFunc(ctx, t)
-	if err != nil {
-		return parley.TurnEnd{}, fmt.Errorf("make the agent ready: %w", err)
+	x := &run{
+		runner: r, t: t, turn: slices.Clone(t.Window.Turn), usage: t.Turn.Usage, budget: &toolBudget{of: t.Budget},
+		media: media{open: r.cfg.MediaFunc, of: t.Session.ID, known: map[string][]byte{}},
 	}
-	if agent.ReleaseFunc != nil {
-		defer agent.ReleaseFunc()
+	var err error
+	if x.agent, err = r.cfg.AgentFunc(ctx, t); err != nil {
+		return x.stopped(ctx, fmt.Errorf("make the agent ready: %w", err))
 	}
-	x, err := r.begin(ctx, t, agent)
-	if err != nil {
-		return parley.TurnEnd{}, err
+	if x.agent.ReleaseFunc != nil {
+		defer x.agent.ReleaseFunc()
 	}
+	x.limits = x.agent.Limits.withDefaults()
 	ctx, _, cancel := r.limit(ctx, x.limits.Time, errTurnTime)
 	defer cancel()
+	if err := x.begin(ctx); err != nil {
+		return x.stopped(ctx, err)
+	}
 	end, err := x.loop(ctx)
 	if err == nil {
 		return end, nil
@@ -49,26 +54,28 @@ func (r *Runner) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd,
 	return x.stopped(ctx, err)
 }
 
-func (r *Runner) begin(ctx context.Context, t parley.TurnContext, agent Agent) (*run, error) {
-	if len(agent.Models) == 0 {
-		return nil, parley.Errorf(parley.CodeInvalid, "agent %s has no model", t.Session.Agent.Name)
+// begin makes ready what all requests of the run share.
+func (x *run) begin(ctx context.Context) (err error) {
+	if len(x.agent.Models) == 0 {
+		return parley.Errorf(parley.CodeInvalid, "agent %s has no model", x.t.Session.Agent.Name)
 	}
-	set(&agent.Approval.Deadline, defaultDeadline)
-	if agent.Approval.Default == "" {
-		agent.Approval.Default = parley.ApprovalDenied
+	set(&x.agent.Approval.Deadline, defaultDeadline)
+	if x.agent.Approval.Default == "" {
+		x.agent.Approval.Default = parley.ApprovalDenied
 	}
-	x := &run{
-		runner: r, t: t, agent: agent, limits: agent.Limits.withDefaults(),
-		media: media{open: r.cfg.MediaFunc, of: t.Session.ID, known: map[string][]byte{}},
-		turn:  slices.Clone(t.Window.Turn), usage: t.Turn.Usage,
-	}
-	var err error
-	if x.state, err = parseOpaque(t.Turn.Opaque); err != nil {
-		return nil, err
+	if x.state, err = parseOpaque(x.t.Turn.Opaque); err != nil {
+		return err
 	}
 	// What is opaque belongs to the open turn.
-	x.past, err = x.media.inFlight(ctx, t.Window.Past, nil, "")
-	return x, err
+	x.past, err = x.media.inFlight(ctx, x.t.Window.Past, nil, "")
+	return err
+}
+
+// total is what the turn has consumed by now, with what its tools have spent.
+func (x *run) total() parley.Usage {
+	u := x.usage
+	u.CostMicroUSD += x.budget.spent()
+	return u
 }
 
 // loop goes from the model to its tools and back until the model is done.
@@ -94,18 +101,22 @@ func (x *run) loop(ctx context.Context) (parley.TurnEnd, error) {
 		}
 		m := a.message(true)
 		switch {
-		case a.cut || a.done.StopReason == parley.StopLength:
-			// Its last call may be half of one.
+		case a.cut:
 			return x.end(a, parley.StopLength, nil), nil
-		case len(m.Calls()) == 0:
+		case a.done.StopReason != parley.StopDone:
+			// Its last call may be half of one, or is one that was withdrawn.
 			return x.end(a, a.done.StopReason, nil), nil
+		case len(m.Calls()) == 0:
+			return x.end(a, parley.StopDone, nil), nil
 		case x.rounds() >= x.limits.ToolRounds:
 			return x.end(a, parley.StopError, &failure{codeTurnLimit, fmt.Sprintf(
 				"The agent has used its tools %d times in this turn, which is the limit. Say \"go on\" to let it continue.", x.limits.ToolRounds)}), nil
 		}
+		x.partial = a // until it is stored
 		if err := x.say(ctx, a, m); err != nil {
 			return parley.TurnEnd{}, err
 		}
+		x.partial = nil
 	}
 }
 
@@ -138,14 +149,14 @@ func (x *run) nextID() string {
 
 // request is what a model is asked next.
 func (x *run) request(ctx context.Context, info parley.ModelInfo) (parley.ModelRequest, error) {
-	turn, err := x.media.inFlight(ctx, x.turn, x.state, info.Name)
+	turn, err := x.media.inFlight(ctx, parley.TurnInOrder(x.turn), x.state, info.Name)
 	if err != nil {
 		return parley.ModelRequest{}, err
 	}
 	req := parley.ModelRequest{
 		System:    x.runner.cfg.Scrubber.Text(x.t.System),
 		Messages:  slices.Concat(x.past, turn),
-		MaxTokens: x.agent.MaxTokens,
+		MaxTokens: answerLimit(x.agent.MaxTokens, info),
 		CacheKey:  string(x.t.Session.ID),
 	}
 	if x.agent.Tools != nil {
@@ -156,7 +167,7 @@ func (x *run) request(ctx context.Context, info parley.ModelInfo) (parley.ModelR
 
 // say makes a message with calls durable before they run.
 func (x *run) say(ctx context.Context, a *answer, m parley.Message) error {
-	said := parley.Said{Message: m, Usage: x.usage}
+	said := parley.Said{Message: m, Usage: x.total()}
 	for _, call := range m.Calls() {
 		if effect, _ := x.effect(call); effect == parley.ToolApprove {
 			said.Ask = append(said.Ask, parley.CallQuestion{Call: call.ID, Deadline: x.agent.Approval.Deadline, Default: x.agent.Approval.Default})
@@ -165,7 +176,7 @@ func (x *run) say(ctx context.Context, a *answer, m parley.Message) error {
 	if len(a.opaque) > 0 {
 		x.state[m.ID] = a.opaque
 		var err error
-		if said.Opaque, err = x.state.encode(); err != nil {
+		if said.Opaque, err = x.state.encode(x.turn); err != nil {
 			return err
 		}
 	}
@@ -178,7 +189,7 @@ func (x *run) say(ctx context.Context, a *answer, m parley.Message) error {
 
 // end is the end of the turn, with the last words of a.
 func (x *run) end(a *answer, reason parley.StopReason, f *failure) parley.TurnEnd {
-	end := parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: reason, Usage: x.usage, PromptTokens: x.prompt}}
+	end := parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: reason, Usage: x.total(), PromptTokens: x.prompt}}
 	if a != nil {
 		if m := a.message(false); len(m.Parts) > 0 {
 			end.Last = &m
@@ -200,8 +211,11 @@ func (x *run) stopped(ctx context.Context, err error) (parley.TurnEnd, error) {
 			return x.end(x.partial, parley.StopError, &failure{codeTurnTimeout, fmt.Sprintf(
 				"The agent worked for %s, which is the limit of a turn. Say \"go on\" to let it continue.", x.limits.Time)}), nil
 		default:
-			return parley.TurnEnd{}, &parley.SuspendError{Err: cause}
+			return parley.TurnEnd{}, &parley.SuspendError{Usage: x.total(), Err: cause}
 		}
+	}
+	if s, ok := errors.AsType[*parley.SuspendError](err); ok && s.Usage == (parley.Usage{}) {
+		s.Usage = x.total()
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		return x.end(nil, parley.StopError, f), nil
@@ -211,6 +225,6 @@ func (x *run) stopped(ctx context.Context, err error) (parley.TurnEnd, error) {
 
 // scrubbed gives an error with the same text but for secrets.
 func (x *run) scrubbed(code parley.Code, err error) error {
-	text := strings.ReplaceAll(err.Error(), "\n", "; ")
-	return &parley.Error{Code: code, Message: x.runner.cfg.Scrubber.Text(text), RetryAfter: retryAfter(err)}
+	text := strings.ReplaceAll(x.runner.cfg.Scrubber.Text(err.Error()), "\n", "; ")
+	return &parley.Error{Code: code, Message: text, RetryAfter: retryAfter(err)}
 }

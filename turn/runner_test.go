@@ -215,7 +215,7 @@ func TestContextLimit(t *testing.T) {
 		m := plays(says(text("no")))
 		m.info.Context = 3000
 		end := l.run(runner(t, turn.Agent{Models: models(m)}), l.ask(words))
-		if e := end.Completed.Error; e == nil || e.Code != "context_too_large" || !strings.Contains(e.Message, "fake/one takes 1976") || len(m.asked) > 0 {
+		if e := end.Completed.Error; e == nil || e.Code != "context_too_large" || !strings.Contains(e.Message, "fake/one takes 1500") || len(m.asked) > 0 {
 			t.Errorf("%+v", end.Completed)
 		}
 	})
@@ -223,7 +223,7 @@ func TestContextLimit(t *testing.T) {
 		t.Parallel()
 		l := newLab(t)
 		m := plays(says(text("yes")))
-		m.info.Context = 5000
+		m.info.Context = 7000
 		if end := l.run(runner(t, turn.Agent{Models: models(m)}), l.ask(words)); end.Last == nil {
 			t.Errorf("%+v", end.Completed)
 		}

@@ -40,6 +40,9 @@ type SubAnswer struct {
 func (r *Runner) RunSub(ctx context.Context, s SubTurn) (SubAnswer, error) {
 	depth, _ := ctx.Value(depthKey{}).(int)
 	if depth >= maxDepth {
+		if s.Agent.ReleaseFunc != nil {
+			s.Agent.ReleaseFunc()
+		}
 		return SubAnswer{}, parley.Errorf(parley.CodeInvalid, "sub-turns are nested more than %d deep", maxDepth)
 	}
 	ctx = context.WithValue(ctx, depthKey{}, depth+1)
@@ -79,9 +82,9 @@ type Delegate struct {
 	// AgentFunc gives the agent that does the task. Required.
 	AgentFunc func(ctx context.Context, by parley.ToolCaller) (Agent, error)
 	System    string
-	// BudgetFunc gives the sub-turn a budget inside that of the turn; nil: it
-	// spends the turn's.
-	BudgetFunc func(of parley.Budget) parley.Budget
+	// Budget is how much of the turn's budget one task may spend, in millionths of
+	// a dollar; 0: all of it.
+	Budget int64
 }
 
 // Spec describes the tool.
@@ -104,9 +107,7 @@ func (d *Delegate) Run(ctx context.Context, by parley.ToolCaller, call parley.To
 	if err != nil {
 		return parley.ToolResult{}, err
 	}
-	if d.BudgetFunc != nil && by.Budget != nil {
-		by.Budget = d.BudgetFunc(by.Budget)
-	}
+	by.Budget = Within(by.Budget, d.Budget)
 	// Calls of one turn must not share the names of their messages.
 	by.Turn += parley.TurnID("." + string(call.ID))
 	answer, err := d.Runner.RunSub(ctx, SubTurn{Agent: agent, System: d.System, Task: args.Task, By: by})
@@ -115,6 +116,9 @@ func (d *Delegate) Run(ctx context.Context, by parley.ToolCaller, call parley.To
 	}
 	if e := answer.Completed.Error; e != nil {
 		return parley.ToolResult{Text: strings.TrimSpace(answer.Text + "\n\nIt did not get to its end: " + e.Message), IsError: true}, nil
+	}
+	if r := answer.Completed.StopReason; r != parley.StopDone {
+		return parley.ToolResult{Text: strings.TrimSpace(answer.Text + "\n\nIt did not get to its end: " + string(r)), IsError: true}, nil
 	}
 	return parley.ToolResult{Text: answer.Text}, nil
 }

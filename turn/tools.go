@@ -9,19 +9,29 @@ import (
 	"github.com/parley-run/parley"
 )
 
-const defaultDeadline = 10 * time.Minute
+const (
+	defaultDeadline = 10 * time.Minute
+	// patience is how long a tool may take to stop.
+	patience = 30 * time.Second
+)
+
+var errStubborn = errors.New("the tool does not stop")
 
 // What the model reads of calls that did not run to their end.
 const (
 	textCanceled = "Canceled: a person stopped the turn while this ran. What it had done by then is not undone."
 	textTimeUp   = "Stopped: the turn's time is up. What it had done by then is not undone."
 	textDenied   = "Refused: "
+	textStubborn = "The outcome is unknown: this was stopped, and went on all the same. Look before you repeat it."
 )
 
 // runTools runs the calls that the turn's last round still waits for, one after
 // the other, and reports whether there were any.
 func (x *run) runTools(ctx context.Context) (ran bool, err error) {
 	for _, call := range x.open() {
+		if ctx.Err() != nil {
+			return ran, context.Cause(ctx)
+		}
 		ran = true
 		result, err := x.t.Journal.Call(ctx, call, func(ctx context.Context) (parley.ToolResult, error) {
 			return x.runTool(ctx, call)
@@ -73,8 +83,13 @@ func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolRes
 	if effect, why := x.effect(call); effect == parley.ToolDeny {
 		return x.toolError(call, textDenied+why), nil
 	}
-	by := parley.ToolCaller{Principal: x.t.Principal, Session: x.t.Session.ID, Turn: x.t.Turn.ID, Budget: x.t.Budget}
-	result, err := x.agent.Tools.Run(ctx, by, call)
+	by := parley.ToolCaller{Principal: x.t.Principal, Session: x.t.Session.ID, Turn: x.t.Turn.ID, Budget: x.budget.forTools()}
+	result, err := x.give(ctx, by, call)
+	if errors.Is(err, errStubborn) {
+		result := x.toolError(call, textStubborn)
+		result.Unknown = true
+		return result, nil
+	}
 	if err != nil {
 		switch cause := context.Cause(ctx); {
 		case ctx.Err() == nil:
@@ -84,12 +99,46 @@ func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolRes
 		case errors.Is(cause, errTurnTime):
 			return x.toolError(call, textTimeUp), nil
 		default:
-			return parley.ToolResult{}, &parley.SuspendError{Err: cause}
+			return parley.ToolResult{}, &parley.SuspendError{Usage: x.total(), Err: cause}
 		}
 	}
 	result.CallID = call.ID
 	result.Text = x.clean(result.Text)
 	return result, nil
+}
+
+// give lets a tool run. One that goes on after it was stopped is given up after a
+// while, so that it does not hold its session for ever: then nobody waits for it.
+func (x *run) give(ctx context.Context, by parley.ToolCaller, call parley.ToolCall) (parley.ToolResult, error) {
+	type outcome struct {
+		result parley.ToolResult
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if r := recover(); r != nil {
+				o.err = parley.Errorf(parley.CodeInternal, "tool %s broke: %v", call.Name, r)
+			}
+			done <- o
+		}()
+		o.result, o.err = x.agent.Tools.Run(ctx, by, call)
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+	}
+	late := make(chan struct{})
+	stop := x.runner.cfg.Clock.AfterFunc(patience, func() { close(late) })
+	defer stop()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-late:
+		return parley.ToolResult{}, errStubborn
+	}
 }
 
 func (x *run) toolError(call parley.ToolCall, text string) parley.ToolResult {
