@@ -187,14 +187,21 @@ func (c *checker) load() (err error) {
 	}
 }
 
-// oneWriter: turns do not overlap, and nothing of a turn stands after its end.
+// oneWriter: turns do not overlap, nothing of a turn stands after its end, and none
+// starts in a session that another has replaced.
 func (c *checker) oneWriter(id parley.SessionID) {
 	open := parley.TurnID("")
-	attempt := 0
+	attempt, over := 0, false
 	for i, e := range c.events[id] {
 		switch b := c.bodies[id][i].(type) {
+		case *parley.Ended:
+			over = true
+		case *parley.Resumed:
+			over = false
 		case *parley.TurnStarted:
 			switch {
+			case b.Attempt == 1 && over && c.sessions[id].Key != "":
+				c.bad("%s: turn %s starts at %d, and the session has ended", id, e.Turn, e.Seq)
 			case b.Attempt == 1 && open != "":
 				c.bad("%s: turn %s starts at %d, and %s is open", id, e.Turn, e.Seq, open)
 			case b.Attempt > 1 && (e.Turn != open || b.Attempt != attempt+1):

@@ -58,7 +58,7 @@ func (h *history) act(ctx context.Context, rng *rand.Rand) {
 		weight int // they make a hundred
 		do     func() error
 	}{
-		{34, a.post},
+		{31, a.post},
 		{5, a.again},
 		{3, a.append},
 		{4, a.withdraw},
@@ -68,7 +68,7 @@ func (h *history) act(ctx context.Context, rng *rand.Rand) {
 		{3, a.resume},
 		{2, a.fork},
 		{3, a.rewind},
-		{3, a.take},
+		{6, a.take},
 		{9, a.passTime},
 		{8, a.outage},
 		{4, a.probe},

@@ -28,7 +28,7 @@ var carol = access.NewCaller(parley.Principal{Identity: "web:carol", User: "caro
 // what is stored is compared with what was promised; see checker.
 //
 // PARLEY_SEED repeats one history, as far as goroutines run alike.
-func TestRandomHistories(t *testing.T) {
+func TestRandomHistories(t *testing.T) { //nolint:tparallel // the group ends when its parallel parts have
 	t.Parallel()
 	if seed, ok := soak.Repeat(t); ok {
 		for range soak.Count(1, 1) {
