@@ -100,7 +100,7 @@ func (r *run) turnsConcurrent(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	n := r.cfg.Size.Turns
-	var turns, alone []float64
+	var turns, alone, cpu []float64
 	err = r.rounds(ctx, "measuring "+TurnsConcurrent, r.cfg.Size.Rounds, func(i int) error {
 		return inTurns(i,
 			into(&turns, func() (float64, error) {
@@ -108,11 +108,12 @@ func (r *run) turnsConcurrent(ctx context.Context) (err error) {
 				if err != nil {
 					return 0, err
 				}
-				start := time.Now()
+				start, before := time.Now(), cpuTime()
 				if err := b.converse(ctx, talks, 1); err != nil {
 					return 0, err
 				}
 				took := time.Since(start)
+				cpu = append(cpu, milliseconds(cpuTime()-before)/float64(n))
 				for _, t := range talks {
 					if err := t.answered(ctx, b.raw); err != nil {
 						return 0, err
@@ -128,6 +129,9 @@ func (r *run) turnsConcurrent(ctx context.Context) (err error) {
 	if m, ok := r.measures[TurnsConcurrent]; ok {
 		res := m.result(median(turns), rate(together64, modelTime))
 		res.Note = fmt.Sprintf("%d sessions at once; the model alone, asked by 64 at once, was seen at %.0f answers a second", n, median(alone))
+		if each := median(cpu); each > 0 { // else the system does not tell
+			res.Note += fmt.Sprintf("; a turn took %.2f ms of processor time, so the bar takes %.1f cores that are free for it", each, m.bar*res.Reference*each/1000)
+		}
 		r.results[TurnsConcurrent] = res
 	}
 	return nil

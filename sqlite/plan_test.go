@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -31,5 +32,31 @@ func TestPlans(t *testing.T) {
 	}
 	if n := sqlite.Replanned(s); n > 0 {
 		t.Errorf("statements were planned %d times again", n)
+	}
+}
+
+// TestTypes: few types and many are filtered alike.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	source := parley.Source{Kind: "web"}
+	if _, err := s.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+		Session: "web:a",
+		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
+		Events: []parley.Draft{
+			{Body: &parley.Started{Agent: "main", Source: source}},
+			{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("hi")}}},
+		},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		types := append(slices.Repeat([]parley.EventType{"agent:none"}, n), parley.EventMessage)
+		for _, last := range []bool{false, true} {
+			events, err := s.Events(t.Context(), parley.SeeAll(), "web:a", parley.EventQuery{Types: types, Last: last})
+			if err != nil || len(events) != 1 || events[0].Seq != 2 {
+				t.Errorf("one of %d types gives %+v, %v", len(types), events, err)
+			}
+		}
 	}
 }
