@@ -84,10 +84,10 @@ func (t *talk) closing(id parley.TurnID, at time.Time) parley.Batch {
 	return parley.Batch{
 		At: at,
 		Expect: []parley.Expectation{
-			parley.FenceIs{Session: t.id, Fence: t.fence},
-			parley.TurnIs{Session: t.id, Turn: id, State: parley.TurnRunning},
 			parley.QueuedAtMost{Session: t.id},
 			parley.KeyIs{Key: t.key, Session: t.id},
+			parley.FenceIs{Session: t.id, Fence: t.fence},
+			parley.TurnIs{Session: t.id, Turn: id, State: parley.TurnRunning},
 		},
 		Sessions: []parley.SessionChange{{
 			Session: t.id,

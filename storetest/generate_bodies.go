@@ -34,11 +34,15 @@ var plainBodies = map[parley.EventType]func(*generator) parley.EventBody{
 	parley.EventTurnCompleted: func(g *generator) parley.EventBody {
 		return &parley.TurnCompleted{
 			StopReason: parley.StopDone, Usage: g.usage(), PromptTokens: either(g, 0, int64(g.upTo(1000))),
-			Error: maybe(g, 20, func() parley.TurnError { return parley.TurnError{Code: "turn_limit", Message: "too\nmany"} }),
+			Error:     maybe(g, 20, func() parley.TurnError { return parley.TurnError{Code: "turn_limit", Message: "too\nmany"} }),
+			Uncounted: either(g, false, true),
 		}
 	},
+	parley.EventDirectiveInjected: func(*generator) parley.EventBody {
+		return &parley.DirectiveInjected{Inputs: []parley.InputRef{{Origin: "cli/x", ID: "1"}}}
+	},
 	parley.EventReset: func(g *generator) parley.EventBody {
-		return &parley.Reset{From: pick(g, sessionIDs), Reason: "daily"}
+		return &parley.Reset{From: pick(g, sessionIDs), Reason: "daily", TailUpto: either(g, uint64(0), 7)}
 	},
 	parley.EventResumed: func(g *generator) parley.EventBody {
 		return &parley.Resumed{Instead: either(g, "", pick(g, sessionIDs))}
