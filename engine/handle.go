@@ -12,12 +12,12 @@ import (
 // Handle is the engine for one caller: what it does and shows is limited to what
 // the caller may do and see. It holds nothing and need not be closed.
 type Handle struct {
-	*Engine
+	engine *Engine
 	caller access.Caller
 }
 
 // As gives the engine for a caller.
-func (e *Engine) As(c access.Caller) *Handle { return &Handle{Engine: e, caller: c} }
+func (e *Engine) As(c access.Caller) *Handle { return &Handle{engine: e, caller: c} }
 
 // spot is a session as a caller found it.
 type spot struct {
@@ -34,9 +34,9 @@ func (h *Handle) on(ctx context.Context, op access.Op, id parley.SessionID, more
 	target := access.Target{ID: id}
 	var found spot
 	var err error
-	found.Session, err = h.store.Session(ctx, parley.SeeAll(), id)
+	found.Session, err = h.engine.store.Session(ctx, parley.SeeAll(), id)
 	if err == nil {
-		found.people, err = h.store.Participants(ctx, parley.SeeAll(), id)
+		found.people, err = h.engine.store.Participants(ctx, parley.SeeAll(), id)
 	}
 	switch {
 	case err == nil:
@@ -65,7 +65,7 @@ func (h *Handle) Sessions(ctx context.Context, q parley.SessionQuery) (parley.Se
 	if err != nil {
 		return parley.SessionPage{}, err
 	}
-	return h.store.Sessions(ctx, v, q)
+	return h.engine.store.Sessions(ctx, v, q)
 }
 
 // Events follows a session, from a position on; see [parley.Feed]. It needs an
@@ -73,7 +73,7 @@ func (h *Handle) Sessions(ctx context.Context, q parley.SessionQuery) (parley.Se
 func (h *Handle) Events(ctx context.Context, id parley.SessionID, from parley.Position) iter.Seq2[parley.Update, error] {
 	return func(yield func(parley.Update, error) bool) {
 		v, err := access.Visible(h.caller)
-		if err == nil && h.cfg.Feed == nil {
+		if err == nil && h.engine.cfg.Feed == nil {
 			err = parley.Errorf(parley.CodeUnavailable, "this engine has no feed to follow")
 		}
 		if err == nil {
@@ -83,7 +83,7 @@ func (h *Handle) Events(ctx context.Context, id parley.SessionID, from parley.Po
 			yield(parley.Update{}, err)
 			return
 		}
-		for update, err := range h.cfg.Feed.Subscribe(ctx, v, id, from) {
+		for update, err := range h.engine.cfg.Feed.Subscribe(ctx, v, id, from) {
 			if !yield(update, err) {
 				return
 			}

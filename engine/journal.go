@@ -135,40 +135,17 @@ func (j *Journal) load(ctx context.Context) error {
 	return nil
 }
 
-// messages gives the turn's messages, newest page by newest page: they are the
-// last ones of their session but for what was logged meanwhile.
+// messages gives the turn's messages.
 func (j *Journal) messages(ctx context.Context) ([]parley.Message, error) {
 	var found []parley.Message
-	types := []parley.EventType{parley.EventMessage, parley.EventTurnStarted}
-	for before := uint64(0); ; {
-		page, err := j.store.Events(ctx, parley.SeeAll(), j.cfg.Session, parley.EventQuery{Last: true, Before: before, Types: types, Limit: 200})
-		if err != nil {
-			return nil, err
+	err := turnBackward(ctx, j.store, j.cfg.Session, j.cfg.Turn, func(_ parley.Event, m *parley.Message) bool {
+		if m != nil {
+			found = append(found, *m)
 		}
-		for _, e := range slices.Backward(page) {
-			if e.Turn != j.cfg.Turn {
-				continue
-			}
-			body, err := e.Decode()
-			if err != nil {
-				return nil, err
-			}
-			switch b := body.(type) {
-			case *parley.Message:
-				found = append(found, *b)
-			case *parley.TurnStarted:
-				if b.Attempt == 1 {
-					slices.Reverse(found)
-					return found, nil
-				}
-			}
-		}
-		if len(page) == 0 || page[0].Seq <= 1 {
-			slices.Reverse(found)
-			return found, nil
-		}
-		before = page[0].Seq
-	}
+		return true
+	})
+	slices.Reverse(found)
+	return found, err
 }
 
 func (j *Journal) entry(id parley.CallID, tool string) *entry {

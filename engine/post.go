@@ -41,7 +41,7 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 	in.State, in.Decision = parley.InputQueued, ""
 	verdict := group.Decide(group.Arrival{
 		Session: s.Type, Role: in.Principal.Role, Mentioned: &in.Mentioned, Bot: in.Sender.Bot,
-	}, h.cfg.Groups)
+	}, h.engine.cfg.Groups)
 	if op == access.OpAppend || in.Kind == parley.InputMessage && verdict.Mode != group.ModeTurn {
 		return h.logOnly(ctx, s.Session, in, verdict.Why, join)
 	}
@@ -50,7 +50,7 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 		if !errors.Is(err, errMoved) {
 			return receipt, err
 		}
-		if s.Session, err = h.store.Session(ctx, parley.SeeAll(), id); err != nil {
+		if s.Session, err = h.engine.store.Session(ctx, parley.SeeAll(), id); err != nil {
 			return parley.Receipt{}, err
 		}
 	}
@@ -64,12 +64,12 @@ func errRestless() error {
 // logOnly stores an input that gets no turn, as a message that the next turn sees.
 func (h *Handle) logOnly(ctx context.Context, s parley.Session, in parley.Input, why string, join []parley.Draft) (parley.Receipt, error) {
 	in.State, in.Decision = parley.InputLogged, cutName(why)
-	m := shown(s, &in, "m_"+h.cfg.IDFunc())
+	m := shown(s, &in, "m_"+h.engine.cfg.IDFunc())
 	change := parley.SessionChange{
 		Session: s.ID, Admit: []parley.Input{in},
 		Events: append(join, parley.Draft{Identity: in.Principal.Identity, Body: m}),
 	}
-	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: current(s), Sessions: []parley.SessionChange{change}})
+	result, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: current(s), Sessions: []parley.SessionChange{change}})
 	if err != nil {
 		return parley.Receipt{}, h.notCurrent(err, s)
 	}
@@ -98,19 +98,19 @@ func current(s parley.Session) []parley.Expectation {
 // since it was read.
 func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (parley.Receipt, error) {
 	if s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
-		if l := h.reserve(s.ID); l != nil {
+		if l := h.engine.reserve(s.ID); l != nil {
 			return h.startAtOnce(ctx, l, s, in, join)
 		}
 	}
-	how := mode(in, h.busy(s))
+	how := mode(in, h.engine.busy(s))
 	in.Decision = decisions[how]
 	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
-	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.cfg.Limits.Queue - 1})
+	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.engine.cfg.Limits.Queue - 1})
 	if how == parley.BusyReject {
 		expect = append(current(s), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
 	}
 	if how == parley.BusyInterrupt {
-		defer h.holds.hold(s.ID)()
+		defer h.engine.holds.hold(s.ID)()
 	}
 	interrupt, err := h.interrupts(ctx, s, in, how)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		change.Turns = append(change.Turns, parley.TurnChange{ID: interrupt, Cancel: true})
 		expect = append(expect, parley.TurnIs{Session: s.ID, Turn: interrupt, State: parley.TurnRunning})
 	}
-	result, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	result, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
 		_, key := e.Expect.(parley.KeyIs)
 		if how == parley.BusyReject && !key {
@@ -128,7 +128,7 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		}
 		switch e.Expect.(type) {
 		case parley.QueuedAtMost:
-			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.cfg.Limits.Queue)
+			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.engine.cfg.Limits.Queue)
 		case parley.TurnIs:
 			return parley.Receipt{}, errMoved
 		}
@@ -137,9 +137,9 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		return parley.Receipt{}, h.notCurrent(err, s)
 	}
 	if interrupt != "" {
-		h.stopRunning(s.ID, interrupt)
+		h.engine.stopRunning(s.ID, interrupt)
 	}
-	h.wake(s.ID)
+	h.engine.wake(s.ID)
 	return receipt(in, result, s.Queued), nil
 }
 
@@ -161,12 +161,12 @@ func (h *Handle) startAtOnce(ctx context.Context, l *lane, s parley.Session, in 
 }
 
 func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (*begun, parley.Receipt, error) {
-	notices, err := h.store.Notices(ctx, parley.SeeAll(), s.ID)
+	notices, err := h.engine.store.Notices(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
 		return nil, parley.Receipt{}, err
 	}
 	in.Session = s.ID
-	p := h.plan(s, []parley.Input{in}, notices)
+	p := h.engine.plan(s, []parley.Input{in}, notices)
 	in.State, in.Turn, in.Decision = parley.InputRunning, p.turn.ID, "the session was free"
 	if p.refused != nil {
 		in.State = parley.InputDone
@@ -178,7 +178,7 @@ func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.
 		parley.FenceIs{Session: s.ID, Fence: s.Fence},
 		parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}},
 		parley.QueuedAtMost{Session: s.ID})
-	b, result, err := h.commitStart(ctx, p, expect)
+	b, result, err := h.engine.commitStart(ctx, p, expect)
 	if changedMeanwhile(err) && !keyMoved(err) {
 		return nil, parley.Receipt{}, errMoved
 	}
@@ -220,7 +220,7 @@ func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Inp
 	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle || in.Kind == parley.InputAutomation {
 		return "", nil
 	}
-	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
+	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
 		return "", err
 	}

@@ -19,7 +19,7 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 		}
 		var instead parley.SessionID
 		if s.Key != "" {
-			entry, err := h.keys.lookup(ctx, string(s.Key))
+			entry, err := h.engine.keys.lookup(ctx, string(s.Key))
 			if err != nil {
 				return parley.Session{}, err
 			}
@@ -32,7 +32,7 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 			if err != nil {
 				return parley.Session{}, err
 			}
-			return h.store.Session(ctx, parley.SeeAll(), id)
+			return h.engine.store.Session(ctx, parley.SeeAll(), id)
 		}
 	}
 	return parley.Session{}, errRestless()
@@ -40,17 +40,17 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 
 // resume makes a session current, instead of the one that is, in one commit.
 func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.SessionID) error {
-	release := h.holds.hold(s.ID, instead)
+	release := h.engine.holds.hold(s.ID, instead)
 	defer release()
 	idle := parley.StatusIdle
-	b := parley.Batch{At: h.cfg.Clock.Now(), Expect: []parley.Expectation{parley.StatusIn{Session: s.ID, Any: []parley.Status{s.Status}}}}
+	b := parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: []parley.Expectation{parley.StatusIn{Session: s.ID, Any: []parley.Status{s.Status}}}}
 	var stopped []parley.TurnChange
 	if s.Key != "" {
 		b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: instead})
 		b.Keys = []parley.KeyChange{{Key: s.Key, Session: s.ID}}
 	}
 	if instead != "" {
-		other, err := h.store.Session(ctx, parley.SeeAll(), instead)
+		other, err := h.engine.store.Session(ctx, parley.SeeAll(), instead)
 		if errors.Is(err, parley.ErrNotFound) {
 			return errMoved
 		}
@@ -73,17 +73,17 @@ func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.Se
 		change.Patch.Status = &idle
 	}
 	b.Sessions = append(b.Sessions, change)
-	if _, err := h.store.Commit(ctx, b); err != nil {
+	if _, err := h.engine.store.Commit(ctx, b); err != nil {
 		return err
 	}
 	for _, c := range stopped {
-		h.stopRunning(instead, c.ID)
+		h.engine.stopRunning(instead, c.ID)
 	}
 	if instead != "" {
-		h.cfg.ForgetFunc(instead)
-		h.wake(instead)
+		h.engine.cfg.ForgetFunc(instead)
+		h.engine.wake(instead)
 	}
-	h.wake(s.ID)
+	h.engine.wake(s.ID)
 	return nil
 }
 
@@ -102,8 +102,8 @@ func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parl
 		return parley.Session{}, parley.Errorf(parley.CodeInvalid, "the session has %d events; it cannot be forked at %d", s.LastSeq, at)
 	}
 	who := h.caller.Principal().Identity
-	next := h.sessionID(id.Namespace())
-	_, err = h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	next := h.engine.sessionID(id.Namespace())
+	_, err = h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
 		Session: next,
 		Create: &parley.NewSession{
 			Agent: s.Agent, Source: s.Source, Type: parley.SessionDirect, Title: parley.Title{}, Fork: &parley.ForkPoint{Session: id, Seq: at},
@@ -113,7 +113,7 @@ func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parl
 	if err != nil {
 		return parley.Session{}, err
 	}
-	return h.store.Session(ctx, parley.SeeAll(), next)
+	return h.engine.store.Session(ctx, parley.SeeAll(), next)
 }
 
 // Rewound is what a rewind took back.
@@ -134,7 +134,7 @@ func (h *Handle) Rewind(ctx context.Context, id parley.SessionID, turns int) (Re
 	if turns < 1 {
 		return Rewound{}, parley.Errorf(parley.CodeInvalid, "a rewind takes back at least one turn")
 	}
-	events, err := h.events(ctx, id, 0, 0, windowTypes)
+	events, err := h.engine.events(ctx, id, 0, 0, windowTypes)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -142,8 +142,8 @@ func (h *Handle) Rewind(ctx context.Context, id parley.SessionID, turns int) (Re
 	if err != nil {
 		return Rewound{}, err
 	}
-	_, err = h.store.Commit(ctx, parley.Batch{
-		At: h.cfg.Clock.Now(),
+	_, err = h.engine.store.Commit(ctx, parley.Batch{
+		At: h.engine.cfg.Clock.Now(),
 		Expect: []parley.Expectation{
 			parley.FenceIs{Session: id, Fence: s.Fence},
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
@@ -193,7 +193,7 @@ func (h *Handle) Redact(ctx context.Context, id parley.SessionID, seqs []uint64,
 	if _, err := h.on(ctx, access.OpRedact, id); err != nil {
 		return err
 	}
-	_, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id, Redact: seqs,
 		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Redacted{Seqs: seqs, Reason: reason}}},
 	}}})
@@ -212,7 +212,7 @@ func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) er
 		return err
 	}
 	b := parley.Batch{
-		At: h.cfg.Clock.Now(),
+		At: h.engine.cfg.Clock.Now(),
 		Expect: []parley.Expectation{
 			parley.FenceIs{Session: id, Fence: s.Fence},
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
@@ -220,12 +220,12 @@ func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) er
 		},
 		Sessions: []parley.SessionChange{{Session: id, Delete: true}},
 	}
-	_, err = h.store.Commit(ctx, b)
+	_, err = h.engine.store.Commit(ctx, b)
 	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
 		return parley.Errorf(parley.CodeConflict, "something is under way in the session; stop it first")
 	}
 	if err == nil {
-		h.cfg.ForgetFunc(id)
+		h.engine.cfg.ForgetFunc(id)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func (h *Handle) Open(ctx context.Context, o Opening) (Opened, error) {
 	if err := h.mayOpen(ctx, o); err != nil {
 		return Opened{}, err
 	}
-	opened, err := h.keys.Open(ctx, OpenRequest{To: *o.To, By: h.caller.Principal(), Session: o.Session, Namespace: o.Namespace})
+	opened, err := h.engine.keys.Open(ctx, OpenRequest{To: *o.To, By: h.caller.Principal(), Session: o.Session, Namespace: o.Namespace})
 	if err != nil || opened.Created {
 		return opened, err
 	}
@@ -62,14 +62,14 @@ func (h *Handle) mayOpen(ctx context.Context, o Opening) error {
 	if !o.To.Explicit {
 		target.Scope = &o.To.Scope
 	}
-	entry, err := h.keys.lookup(ctx, string(o.To.Key))
+	entry, err := h.engine.keys.lookup(ctx, string(o.To.Key))
 	if err != nil {
 		return err
 	}
 	if entry.Current != "" {
-		s, err := h.store.Session(ctx, parley.SeeAll(), entry.Current)
+		s, err := h.engine.store.Session(ctx, parley.SeeAll(), entry.Current)
 		if err == nil {
-			people, err := h.store.Participants(ctx, parley.SeeAll(), entry.Current)
+			people, err := h.engine.store.Participants(ctx, parley.SeeAll(), entry.Current)
 			if err != nil && !errors.Is(err, parley.ErrNotFound) {
 				return err
 			}
@@ -84,7 +84,7 @@ func (h *Handle) mayOpen(ctx context.Context, o Opening) error {
 // openID opens a session by its id, or makes one.
 func (h *Handle) openID(ctx context.Context, o Opening) (Opened, error) {
 	if o.ID != "" {
-		_, err := h.store.Session(ctx, parley.SeeAll(), o.ID)
+		_, err := h.engine.store.Session(ctx, parley.SeeAll(), o.ID)
 		if err == nil {
 			s, err := h.on(ctx, access.OpOpen, o.ID)
 			if err != nil {
@@ -108,10 +108,10 @@ func (h *Handle) openID(ctx context.Context, o Opening) (Opened, error) {
 		if namespace == "" {
 			namespace = start.Source.Kind
 		}
-		id = h.sessionID(namespace)
+		id = h.engine.sessionID(namespace)
 	}
 	who := h.caller.Principal().Identity
-	_, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id, Create: &start,
 		Events: []parley.Draft{
 			{Identity: who, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}},
@@ -121,7 +121,7 @@ func (h *Handle) openID(ctx context.Context, o Opening) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	s, err := h.store.Session(ctx, parley.SeeAll(), id)
+	s, err := h.engine.store.Session(ctx, parley.SeeAll(), id)
 	return Opened{Session: s, Created: true}, err
 }
 
@@ -148,20 +148,20 @@ func (h *Handle) reopen(ctx context.Context, s parley.Session, metadata map[stri
 	if len(fields) == 0 {
 		return s, nil
 	}
-	_, err := h.store.Commit(ctx, parley.Batch{At: h.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
 		Session: s.ID, Patch: patch,
 		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: fields}}},
 	}}})
 	if err != nil {
 		return s, err
 	}
-	return h.store.Session(ctx, parley.SeeAll(), s.ID)
+	return h.engine.store.Session(ctx, parley.SeeAll(), s.ID)
 }
 
 // renew gives the session to go on in: the one that is there, or the one that
 // replaces it because its time is over.
 func (h *Handle) renew(ctx context.Context, s parley.Session, o Opening) (parley.Session, error) {
-	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
+	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
 		return s, err
 	}
@@ -169,19 +169,19 @@ func (h *Handle) renew(ctx context.Context, s parley.Session, o Opening) (parley
 	for _, t := range turns {
 		w.OpenApproval = w.OpenApproval || t.State == parley.TurnAwaitingApproval
 	}
-	policy, _ := h.cfg.Reset.For(o.To.Scope.Channel, s.Type)
-	decision := lifecycle.Open(s, w, policy, h.cfg.Clock.Now())
+	policy, _ := h.engine.cfg.Reset.For(o.To.Scope.Channel, s.Type)
+	decision := lifecycle.Open(s, w, policy, h.engine.cfg.Clock.Now())
 	if decision.Action != lifecycle.ActionReset {
 		return s, nil
 	}
 	next, err := h.reset(ctx, s, string(decision.Reason), decision.Carry, decision.Notify, o.Session)
 	if changedMeanwhile(err) {
 		// Somebody was faster: theirs is the current one.
-		entry, err := h.keys.lookup(ctx, string(s.Key))
+		entry, err := h.engine.keys.lookup(ctx, string(s.Key))
 		if err != nil || entry.Current == "" {
 			return s, err
 		}
-		return h.store.Session(ctx, parley.SeeAll(), entry.Current)
+		return h.engine.store.Session(ctx, parley.SeeAll(), entry.Current)
 	}
 	return next, err
 }
@@ -195,7 +195,7 @@ func (h *Handle) Reset(ctx context.Context, id parley.SessionID) (parley.Session
 		if err != nil {
 			return parley.Session{}, err
 		}
-		policy, _ := h.cfg.Reset.For(s.ID.Namespace(), s.Type)
+		policy, _ := h.engine.cfg.Reset.For(s.ID.Namespace(), s.Type)
 		carry := policy.Carry
 		if carry == "" {
 			carry = lifecycle.CarryTail
@@ -221,17 +221,17 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 	maps.DeleteFunc(start.Metadata, func(name, _ string) bool {
 		return len(name) > len(allowedPrefix) && name[:len(allowedPrefix)] == allowedPrefix
 	})
-	next := h.sessionID(s.ID.Namespace())
+	next := h.engine.sessionID(s.ID.Namespace())
 	who := h.caller.Principal().Identity
-	now := h.cfg.Clock.Now()
+	now := h.engine.cfg.Clock.Now()
 	body := &parley.Reset{From: s.ID, Reason: reason}
 	if carry == lifecycle.CarryTail {
 		var err error
-		if body.TailFrom, body.TailUpto, err = h.tail(ctx, s.ID); err != nil {
+		if body.TailFrom, body.TailUpto, err = h.engine.tail(ctx, s.ID); err != nil {
 			return parley.Session{}, err
 		}
 	}
-	people, err := h.store.Participants(ctx, parley.SeeAll(), s.ID)
+	people, err := h.engine.store.Participants(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
 		return parley.Session{}, err
 	}
@@ -246,7 +246,7 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 			Text: "The conversation was started anew (" + reason + "). The one before is kept as " + string(s.ID) + "; /resume goes on in it.",
 		}})
 	}
-	defer h.holds.hold(s.ID)()
+	defer h.engine.holds.hold(s.ID)()
 	ended, expect, err := h.ended(ctx, s, reason, next)
 	if err != nil {
 		return parley.Session{}, err
@@ -255,28 +255,28 @@ func (h *Handle) reset(ctx context.Context, s parley.Session, reason string, car
 	if s.Key != "" {
 		b.Keys = []parley.KeyChange{{Key: s.Key, Session: next}}
 	}
-	if _, err := h.store.Commit(ctx, b); err != nil {
+	if _, err := h.engine.store.Commit(ctx, b); err != nil {
 		return parley.Session{}, err
 	}
-	h.cfg.ForgetFunc(s.ID)
+	h.engine.cfg.ForgetFunc(s.ID)
 	for _, t := range ended.Turns {
-		h.stopRunning(s.ID, t.ID)
+		h.engine.stopRunning(s.ID, t.ID)
 	}
-	h.wake(s.ID)
-	return h.store.Session(ctx, parley.SeeAll(), next)
+	h.engine.wake(s.ID)
+	return h.engine.store.Session(ctx, parley.SeeAll(), next)
 }
 
 // ended is how a session ends that another replaces, and what it expects: that no
 // other turn has started and nothing else waits. The session is held.
 func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, next parley.SessionID) (parley.SessionChange, []parley.Expectation, error) {
-	now := h.cfg.Clock.Now()
+	now := h.engine.cfg.Clock.Now()
 	inactive := parley.StatusInactive
 	change := parley.SessionChange{
 		Session: s.ID,
 		Patch:   parley.SessionPatch{Ended: &parley.Ending{At: now, Reason: reason}},
 		Events:  []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Ended{Reason: reason, Next: next}}},
 	}
-	turns, err := h.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
+	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
 		return change, nil, err
 	}
@@ -286,7 +286,7 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 	if len(turns) == 0 {
 		change.Patch.Status = &inactive
 	}
-	inputs, err := h.store.OpenInputs(ctx, parley.SeeAll(), s.ID, parley.InputRef{}, parley.MaxPageSize)
+	inputs, err := h.engine.store.OpenInputs(ctx, parley.SeeAll(), s.ID, parley.InputRef{}, parley.MaxPageSize)
 	if err != nil {
 		return change, nil, err
 	}
@@ -300,7 +300,7 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 		expect = append(expect, parley.InputIs{Ref: in.Ref, State: parley.InputQueued})
 	}
 	if len(inputs) > 0 {
-		change.Events = append(change.Events, parley.Draft{Body: forPeople("m_"+h.cfg.IDFunc(), "The conversation was started anew before your message was answered. Please send it again.")})
+		change.Events = append(change.Events, parley.Draft{Body: forPeople("m_"+h.engine.cfg.IDFunc(), "The conversation was started anew before your message was answered. Please send it again.")})
 	}
 	return change, expect, nil
 }

@@ -87,7 +87,7 @@ func (l *lane) found(ctx context.Context, t parley.Turn) (lifecycle.Found, error
 	}
 	found.Pending = len(pending) > 0
 	last, started := true, false
-	err = l.backward(ctx, t.ID, func(e parley.Event, m *parley.Message) bool {
+	err = turnBackward(ctx, l.store, l.id, t.ID, func(e parley.Event, m *parley.Message) bool {
 		if e.At.After(found.LastEvent) {
 			found.LastEvent = e.At
 		}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/access"
-	"github.com/parley-run/parley/group"
 )
 
 // workOn runs a turn to where it ends or waits, and gives its slot back.
@@ -91,68 +89,6 @@ func kindOf(inputs []parley.Input) parley.InputKind {
 	return inputs[0].Kind
 }
 
-// windowTypes are the events a window is made of.
-var windowTypes = []parley.EventType{parley.EventMessage, parley.EventRewound, parley.EventReset}
-
-// window reads what a turn shows to the model. In a group each message begins
-// with who wrote it.
-func (e *Engine) window(ctx context.Context, s parley.Session, turn parley.TurnID) (parley.Window, error) {
-	events, err := e.events(ctx, s.ID, 0, 0, windowTypes)
-	if err != nil {
-		return parley.Window{}, err
-	}
-	if events, err = e.withTail(ctx, events); err != nil {
-		return parley.Window{}, err
-	}
-	w, err := parley.WindowOf(events, turn)
-	if err != nil || s.Type != parley.SessionGroup {
-		return w, err
-	}
-	for _, list := range [][]parley.Message{w.Past, w.Turn} {
-		for i := range list {
-			named(&list[i], s.Type)
-		}
-	}
-	return w, nil
-}
-
-// events reads events of a session after a seq, up to one (0: all).
-func (e *Engine) events(ctx context.Context, id parley.SessionID, after, upto uint64, types []parley.EventType) ([]parley.Event, error) {
-	var all []parley.Event
-	for {
-		page, err := e.store.Events(ctx, parley.SeeAll(), id, parley.EventQuery{After: after, Types: types, Limit: parley.MaxPageSize})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page {
-			if upto > 0 && page[i].Seq > upto {
-				return all, nil
-			}
-			all = append(all, page[i])
-		}
-		if len(page) < parley.MaxPageSize {
-			return all, nil
-		}
-		after = page[len(page)-1].Seq
-	}
-}
-
-// named puts the sender's name before a person's message.
-func named(m *parley.Message, t parley.SessionType) {
-	if m.Role != parley.MessageUser || m.Sender == nil {
-		return
-	}
-	prefix := group.Prefix(t, *m.Sender, !m.Undirected)
-	if prefix == "" {
-		return
-	}
-	m.Parts = append([]parley.Part{parley.TextPart(prefix)}, m.Parts...)
-	if len(m.Parts) > 1 && m.Parts[1].Kind == parley.PartText {
-		m.Parts[1].Text = prefix + m.Parts[1].Text
-		m.Parts = m.Parts[1:]
-	}
-}
-
 // steered shows inputs to the running turn that their senders wanted shown: those
 // of the turn's own speaker.
 func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
@@ -191,96 +127,6 @@ func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
 		return nil, err
 	}
 	return messages, nil
-}
-
-// close ends a turn: its last words, its inputs, its open questions, its status, in
-// one commit. If something waits, the session stays busy. The session is held.
-func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
-	end.Completed.Uncounted = !counted(b.inputs)
-	err := l.insist(ctx, func(ctx context.Context) error {
-		status := parley.StatusIdle
-		if b.session.Key == "" { // nothing to expect of a key
-			s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
-			if err != nil {
-				return err
-			}
-			if s.Ended != nil {
-				status = parley.StatusInactive
-			}
-		}
-		// Unless something waits, or the key leads elsewhere by now.
-		hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
-		for {
-			change, expect, err := l.closing(ctx, *b, end)
-			if err != nil {
-				return err
-			}
-			change.Patch.Status = &status
-			_, err = l.store.Commit(ctx, parley.Batch{At: l.cfg.Clock.Now(), Sessions: []parley.SessionChange{change}, Expect: slices.Concat(hoped, expect)})
-			e, ok := errors.AsType[*parley.ExpectError](err)
-			if !ok {
-				l.free = err == nil && status == parley.StatusIdle
-				return err
-			}
-			switch e.Expect.(type) {
-			case parley.QueuedAtMost:
-				status = parley.StatusRunning
-			case parley.KeyIs:
-				status = parley.StatusInactive
-			case parley.ApprovalIs:
-				continue // somebody answered; the answer stands
-			default:
-				return err
-			}
-			hoped = slices.Delete(hoped, e.Index, e.Index+1)
-		}
-	})
-	b.completed = err == nil
-	return err
-}
-
-// closing is what the end of a turn changes, whatever becomes of the session.
-func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley.SessionChange, []parley.Expectation, error) {
-	done := parley.TurnDone
-	change := parley.SessionChange{
-		Session: l.id,
-		Turns:   []parley.TurnChange{{ID: b.turn.ID, State: &done, StopReason: &end.Completed.StopReason, Usage: &end.Completed.Usage}},
-	}
-	expect := []parley.Expectation{
-		parley.FenceIs{Session: l.id, Fence: b.fence},
-		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
-	}
-	// There is nothing left to resume. A session that was suspended stays so until
-	// a turn goes well.
-	switch b.session.Recovery.State {
-	case parley.RecoveryResumePending:
-		change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
-	case parley.RecoverySuspended:
-		if end.Completed.StopReason != parley.StopError {
-			change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
-		}
-	}
-	if !b.fresh || b.asked() {
-		pending, err := l.pending(ctx, b.turn.ID)
-		if err != nil {
-			return change, nil, err
-		}
-		for _, a := range pending {
-			settled(&change, a, parley.ApprovalCanceled, "")
-			expect = append(expect, parley.ApprovalIs{Session: l.id, Turn: a.Turn, Call: a.Call, State: parley.ApprovalPending})
-		}
-	}
-	if end.Last != nil {
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: end.Last})
-	}
-	if e := end.Completed.Error; e != nil && e.Message != "" {
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: forPeople(string(b.turn.ID)+".end", e.Message)})
-	}
-	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: b.principal.Identity, Body: &end.Completed})
-	for _, in := range b.inputs {
-		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDone})
-	}
-	return change, expect, nil
 }
 
 // putOff is for a turn that could not run to its end: it waits for a person, for

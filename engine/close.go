@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/parley-run/parley"
+)
+
+// close ends a turn: its last words, its inputs, its open questions, its status, in
+// one commit. If something waits, the session stays busy. The session is held.
+func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
+	end.Completed.Uncounted = !counted(b.inputs)
+	err := l.insist(ctx, func(ctx context.Context) error {
+		status := parley.StatusIdle
+		if b.session.Key == "" { // nothing to expect of a key
+			s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
+			if err != nil {
+				return err
+			}
+			if s.Ended != nil {
+				status = parley.StatusInactive
+			}
+		}
+		// Unless something waits, or the key leads elsewhere by now.
+		hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
+		for {
+			change, expect, err := l.closing(ctx, *b, end)
+			if err != nil {
+				return err
+			}
+			change.Patch.Status = &status
+			_, err = l.store.Commit(ctx, parley.Batch{At: l.cfg.Clock.Now(), Sessions: []parley.SessionChange{change}, Expect: slices.Concat(hoped, expect)})
+			e, ok := errors.AsType[*parley.ExpectError](err)
+			if !ok {
+				l.free = err == nil && status == parley.StatusIdle
+				return err
+			}
+			switch e.Expect.(type) {
+			case parley.QueuedAtMost:
+				status = parley.StatusRunning
+			case parley.KeyIs:
+				status = parley.StatusInactive
+			case parley.ApprovalIs:
+				continue // somebody answered; the answer stands
+			default:
+				return err
+			}
+			hoped = slices.Delete(hoped, e.Index, e.Index+1)
+		}
+	})
+	b.completed = err == nil
+	return err
+}
+
+// closing is what the end of a turn changes, whatever becomes of the session.
+func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley.SessionChange, []parley.Expectation, error) {
+	done := parley.TurnDone
+	change := parley.SessionChange{
+		Session: l.id,
+		Turns:   []parley.TurnChange{{ID: b.turn.ID, State: &done, StopReason: &end.Completed.StopReason, Usage: &end.Completed.Usage}},
+	}
+	expect := []parley.Expectation{
+		parley.FenceIs{Session: l.id, Fence: b.fence},
+		parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: parley.TurnRunning},
+	}
+	// There is nothing left to resume. A session that was suspended stays so until
+	// a turn goes well.
+	switch b.session.Recovery.State {
+	case parley.RecoveryResumePending:
+		change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
+	case parley.RecoverySuspended:
+		if end.Completed.StopReason != parley.StopError {
+			change.Patch.Recovery = &parley.Recovery{State: parley.RecoveryNone}
+		}
+	}
+	if !b.fresh || b.asked() {
+		pending, err := l.pending(ctx, b.turn.ID)
+		if err != nil {
+			return change, nil, err
+		}
+		for _, a := range pending {
+			settled(&change, a, parley.ApprovalCanceled, "")
+			expect = append(expect, parley.ApprovalIs{Session: l.id, Turn: a.Turn, Call: a.Call, State: parley.ApprovalPending})
+		}
+	}
+	if end.Last != nil {
+		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: end.Last})
+	}
+	if e := end.Completed.Error; e != nil && e.Message != "" {
+		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: forPeople(string(b.turn.ID)+".end", e.Message)})
+	}
+	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: b.principal.Identity, Body: &end.Completed})
+	for _, in := range b.inputs {
+		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDone})
+	}
+	return change, expect, nil
+}
