@@ -217,6 +217,9 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	now := j.cfg.Clock.Now()
 	asked := map[parley.CallID]bool{}
 	for _, c := range m.Calls() {
+		if j.known(c.ID) {
+			continue
+		}
 		i := slices.IndexFunc(s.Ask, func(q parley.CallQuestion) bool { return q.Call == c.ID })
 		if i >= 0 && !j.cfg.Allowed[c.Name] {
 			asked[c.ID] = true
@@ -224,7 +227,7 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 		}
 	}
 	var first parley.CallID
-	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] {
+	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] && !j.known(calls[0].ID) {
 		first = calls[0].ID
 		j.start(&change, first, calls[0].Name)
 	}
@@ -248,6 +251,15 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 		j.started(first)
 	}
 	return nil
+}
+
+// known reports whether a call was started or asked about before: its message was
+// redacted since, and is said again.
+func (j *Journal) known(id parley.CallID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.calls[id]
+	return e != nil && (e.state != "" || e.approval != "")
 }
 
 func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.ToolCall, q parley.CallQuestion) {
