@@ -202,16 +202,17 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	now := j.cfg.Clock.Now()
 	asked := map[parley.CallID]bool{}
 	for _, c := range m.Calls() {
+		if j.known(c.ID) {
+			continue
+		}
 		i := slices.IndexFunc(s.Ask, func(q parley.CallQuestion) bool { return q.Call == c.ID })
-		// A message that was redacted is said again, and its calls are in the
-		// journal.
-		if i >= 0 && !j.cfg.Allowed[c.Name] && !j.has(c.ID) {
+		if i >= 0 && !j.cfg.Allowed[c.Name] {
 			asked[c.ID] = true
 			j.ask(&change, now, c, s.Ask[i])
 		}
 	}
 	var first parley.CallID
-	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] && !j.has(calls[0].ID) {
+	if calls := m.Calls(); len(calls) > 0 && !asked[calls[0].ID] && !j.known(calls[0].ID) {
 		first = calls[0].ID
 		j.start(&change, first, calls[0].Name)
 	}
@@ -237,20 +238,21 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	return nil
 }
 
+// known reports whether a call was started or asked about before: its message was
+// redacted since, and is said again.
+func (j *Journal) known(id parley.CallID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.calls[id]
+	return e != nil && (e.state != "" || e.approval != "")
+}
+
 func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.ToolCall, q parley.CallQuestion) {
 	deadline := now.Add(q.Deadline)
 	change.Approvals = append(change.Approvals, parley.ApprovalChange{
 		Turn: j.cfg.Turn, Call: c.ID, Tool: c.Name, State: parley.ApprovalPending, Default: q.Default, Deadline: deadline,
 	})
 	change.Events = append(change.Events, j.draft(&parley.ApprovalRequested{Call: c.ID, Tool: c.Name, Deadline: deadline, Default: q.Default}))
-}
-
-// has reports whether a call was started or asked about before.
-func (j *Journal) has(id parley.CallID) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	e := j.calls[id]
-	return e != nil && (e.state != "" || e.approval != "")
 }
 
 // start adds the start of a call to a change.

@@ -388,3 +388,47 @@ func TestCancelDuringDrain(t *testing.T) {
 	}
 	s.run()
 }
+
+// TestSayAgainAfterRedaction: a turn that waits loses a message of its own, and says
+// it again when it goes on.
+func TestSayAgainAfterRedaction(t *testing.T) {
+	t.Parallel()
+	c := newCommitter()
+	s := newStage(t, engine.Config{Runner: c})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "go"))
+	call := s.call(id)
+	s.waiting(id)
+	events := s.has(id, parley.EventApprovalRequested)
+	for _, e := range events {
+		if e.Type == parley.EventMessage && e.Turn != "" && strings.Contains(string(e.Data), string(call)) {
+			if err := s.eng.As(alice).Redact(t.Context(), id, []uint64{e.Seq}, "by mistake"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.eng.As(alice).Approve(t.Context(), id, call, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := sketch(t, s.turns(id, 1)); !strings.HasSuffix(got, "<(commit) =done <done |stop") || len(c.ran) != 1 {
+		t.Errorf("ran %d: %s", len(c.ran), got)
+	}
+}
+
+// TestRunnerConflict: a conflict that is not about whose turn it is ends the turn;
+// trying again would not help.
+func TestRunnerConflict(t *testing.T) {
+	t.Parallel()
+	tries := 0
+	s := newStage(t, engine.Config{Runner: runs(func(context.Context, parley.TurnContext) (parley.TurnEnd, error) {
+		if tries++; tries > 3 {
+			return parley.TurnEnd{}, errors.New("it goes on and on")
+		}
+		return parley.TurnEnd{}, parley.Errorf(parley.CodeConflict, "call is finished")
+	})})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "go"))
+	if got := sketch(t, s.turns(id, 1)); got != ">go *! |error:conflict" || tries != 1 {
+		t.Errorf("tried %d times: %s", tries, got)
+	}
+}

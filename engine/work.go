@@ -35,7 +35,7 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
 		err = l.close(ctx, &b, end)
-	case canceled && !changedMeanwhile(err):
+	case canceled && !notOwner(err):
 		err = l.close(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: l.spent(ctx, b, err)}})
 	default:
 		err = l.putOff(ctx, &b, err)
@@ -141,8 +141,8 @@ func (l *lane) putOff(ctx context.Context, b *begun, cause error) error {
 		return l.storeWaiting(ctx, *b, parley.SessionPatch{Recovery: &parley.Recovery{
 			State: parley.RecoveryResumePending, Reason: shutdownReason, At: now, Strikes: b.session.Recovery.Strikes,
 		}}, parley.TurnChange{ID: b.turn.ID, Usage: &usage})
-	case changedMeanwhile(cause):
-		return nil // another owner has it
+	case notOwner(cause):
+		return nil
 	case !errors.Is(cause, parley.ErrSuspended) && !errors.Is(cause, parley.ErrUnavailable):
 		l.cfg.Log.Error("run a turn", "session", l.id, "turn", b.turn.ID, "error", cause)
 		return l.close(ctx, b, parley.TurnEnd{Completed: parley.TurnCompleted{
@@ -175,6 +175,17 @@ func (l *lane) spent(ctx context.Context, b begun, cause error) parley.Usage {
 		return t.Usage
 	}
 	return b.turn.Usage
+}
+
+// notOwner reports whether err says that another owner has the session. Any other
+// conflict is the runner's own, and would come again.
+func notOwner(err error) bool {
+	e, ok := errors.AsType[*parley.ExpectError](err)
+	if !ok {
+		return false
+	}
+	_, fence := e.Expect.(parley.FenceIs)
+	return fence
 }
 
 // storeWaiting changes a turn that does not go on for now.
