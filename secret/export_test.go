@@ -27,3 +27,6 @@ func ParseKeys(text string) ([][]byte, error) { return parseKeys("the text", tex
 
 // FormatKeys writes what a key file has in it.
 func FormatKeys(keys [][]byte) (string, error) { return formatKeys(keys) }
+
+// Forms gives the texts that a value is looked for by.
+func Forms(text string) []string { return forms(text) }

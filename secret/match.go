@@ -7,19 +7,19 @@ type table struct {
 	nodes []node
 }
 
+// node is one byte of a text. Most have one child, so children are a list from
+// one to the next.
 type node struct {
-	edges []edge
+	child int32 // the first one; 0 for none
+	next  int32 // another child of the same node; 0 for none
 	fail  int32 // the node of the longest proper suffix that is in the tree
 	depth int32
 	found int32 // length of the longest text that ends here; 0 for none
+	b     byte
 }
 
-type edge struct {
-	b  byte
-	to int32
-}
-
-func newTable() *table { return &table{nodes: make([]node, 1)} }
+// newTable makes a table that has room for texts of so many bytes.
+func newTable(size int) *table { return &table{nodes: make([]node, 1, 1+size)} }
 
 // add adds a text that is not empty. link must follow.
 func (t *table) add(text string) {
@@ -28,8 +28,8 @@ func (t *table) add(text string) {
 		to := t.child(at, text[i])
 		if to == 0 {
 			to = int32(len(t.nodes))
-			t.nodes = append(t.nodes, node{depth: t.nodes[at].depth + 1})
-			t.nodes[at].edges = append(t.nodes[at].edges, edge{text[i], to})
+			t.nodes = append(t.nodes, node{b: text[i], next: t.nodes[at].child, depth: t.nodes[at].depth + 1})
+			t.nodes[at].child = to
 			if at == 0 {
 				t.root[text[i]] = to
 			}
@@ -41,19 +41,18 @@ func (t *table) add(text string) {
 
 // link sets what nodes know of shorter ones.
 func (t *table) link() {
-	queue := []int32{0}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		for _, e := range t.nodes[at].edges {
-			n := &t.nodes[e.to]
+	queue := append(make([]int32, 0, len(t.nodes)), 0)
+	for i := 0; i < len(queue); i++ {
+		at := queue[i]
+		for to := t.nodes[at].child; to != 0; to = t.nodes[to].next {
+			n := &t.nodes[to]
 			if at != 0 {
-				n.fail = t.step(t.nodes[at].fail, e.b)
+				n.fail = t.step(t.nodes[at].fail, n.b)
 			}
 			if n.found == 0 {
 				n.found = t.nodes[n.fail].found
 			}
-			queue = append(queue, e.to)
+			queue = append(queue, to)
 		}
 	}
 }
@@ -63,12 +62,11 @@ func (t *table) child(at int32, b byte) int32 {
 	if at == 0 {
 		return t.root[b]
 	}
-	for _, e := range t.nodes[at].edges {
-		if e.b == b {
-			return e.to
-		}
+	to := t.nodes[at].child
+	for to != 0 && t.nodes[to].b != b {
+		to = t.nodes[to].next
 	}
-	return 0
+	return to
 }
 
 // step gives the node of the longest suffix of what was read, b included.

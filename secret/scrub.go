@@ -1,11 +1,6 @@
 package secret
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,9 +13,10 @@ const MinScrub = 6
 
 // Scrubber replaces the values it knows by [Mask] wherever they turn up: as they
 // are, in base64 (also as a part of something longer, such as a user name with a
-// password), escaped for an address, quoted for Go, and each of these inside JSON,
-// also twice. Values of less than [MinScrub] bytes are left alone, and so are parts
-// of values: scrub a text before you shorten it.
+// password), escaped for an address, quoted for Go, with several lines put on one,
+// and each of these inside JSON of the usual writers, also twice. Values of less
+// than [MinScrub] bytes are left alone, and so are parts of values: scrub a text
+// before you shorten it.
 //
 // The zero value knows no values and is ready to use, by several goroutines at
 // once. Work grows with the text and not with the number of values.
@@ -82,65 +78,20 @@ func (s *Scrubber) current() *table {
 	defer s.mu.Unlock()
 	t := s.table.Load()
 	if t == nil {
-		t = newTable()
+		var known map[string]struct{}
+		size := 0
 		if s.forms != nil {
-			for form := range s.forms() {
-				t.add(form)
-			}
+			known = s.forms()
+		}
+		for form := range known {
+			size += len(form)
+		}
+		t = newTable(size)
+		for form := range known {
+			t.add(form)
 		}
 		t.link()
 		s.table.Store(t)
 	}
 	return t
-}
-
-// forms gives what a value may look like, itself included.
-func forms(text string) []string {
-	query := url.QueryEscape(text)
-	all := []string{
-		text, query, url.PathEscape(text),
-		strings.ReplaceAll(query, "+", "%20"),
-		// As browsers do it.
-		strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query),
-		inner(strconv.Quote(text)),
-	}
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		all = append(all, enc.EncodeToString([]byte(text)), enc.WithPadding(base64.NoPadding).EncodeToString([]byte(text)))
-		for before := range 3 {
-			all = append(all, within(enc, text, before))
-		}
-	}
-	// Twice: JSON is often sent as a text inside JSON.
-	for range 2 {
-		for _, form := range all {
-			all = append(all, inJSON(form, true), inJSON(form, false))
-		}
-		slices.Sort(all)
-		all = slices.Compact(all)
-	}
-	return all
-}
-
-// inJSON is how a text looks inside a string of JSON.
-func inJSON(text string, html bool) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(html)
-	if enc.Encode(text) != nil {
-		return text
-	}
-	return inner(strings.TrimSuffix(b.String(), "\n"))
-}
-
-// inner is a quoted text without its quotes.
-func inner(quoted string) string { return quoted[1 : len(quoted)-1] }
-
-// within gives the digits of base64 that text determines alone, if as many bytes
-// stand before it in its group of three.
-func within(enc *base64.Encoding, text string, before int) string {
-	size := before + len(text)
-	digits := enc.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, before, size), text...))
-	// Each digit has six bits; the first and the last may share theirs with
-	// what is around.
-	return digits[(before*8+5)/6 : size*8/6]
 }

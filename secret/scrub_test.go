@@ -58,6 +58,84 @@ func TestScrubForms(t *testing.T) {
 	}
 }
 
+// TestScrubOtherWriters looks for values as other languages write them.
+func TestScrubOtherWriters(t *testing.T) {
+	t.Parallel()
+	const (
+		slash = "s3cr3t/with+odd"
+		wide  = "pässwört-😀/1"
+	)
+	s := scrubber(slash, wide)
+	for _, test := range []struct{ name, text, want string }{
+		{"JSON of PHP", `{"k":"s3cr3t\/with+odd"}`, `{"k":"[secret]"}`},
+		{"JSON of PHP inside of Go's", `"{\"k\":\"s3cr3t\\/with+odd\"}"`, `"{\"k\":\"[secret]\"}"`},
+		{"JSON of PHP inside of PHP's", `"{\"k\":\"s3cr3t\\\/with+odd\"}"`, `"{\"k\":\"[secret]\"}"`},
+		{"JSON of Python", `{"k":"p\u00e4ssw\u00f6rt-\ud83d\ude00/1"}`, `{"k":"[secret]"}`},
+		{"JSON of Python inside of Go's", `"{\"k\":\"p\\u00e4ssw\\u00f6rt-\\ud83d\\ude00/1\"}"`, `"{\"k\":\"[secret]\"}"`},
+		{"JSON of PHP, Unicode", `{"k":"p\u00e4ssw\u00f6rt-\ud83d\ude00\/1"}`, `{"k":"[secret]"}`},
+		{"JSON of PHP that leaves Unicode", `{"k":"pässwört-😀\/1"}`, `{"k":"[secret]"}`},
+		{"small hex", "k=s3cr3t%2fwith%2bodd&b", "k=[secret]&b"},
+		{"small hex of Unicode", "k=p%c3%a4ssw%c3%b6rt-%f0%9f%98%80%2f1", "k=[secret]"},
+		{"small hex in a path", "/s3cr3t%2fwith+odd/", "/[secret]/"},
+		{"base64 in JSON of PHP", `"` + strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte(wide)), "/", `\/`) + `"`, `"[secret]"`},
+	} {
+		if got := s.Text(test.text); got != test.want {
+			t.Errorf("%s: %s became %s, want %s", test.name, test.text, got, test.want)
+		}
+	}
+}
+
+// TestScrubLines looks for a value of several lines where its line breaks have
+// been replaced.
+func TestScrubLines(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"-----BEGIN KEY-----\nMIIabc/+fghij\nKLMNOPQRST\n-----END KEY-----", "line one\r\nline two\r\n", "one  word\n\nafter\tothers\n",
+	} {
+		s := scrubber(text)
+		lines := strings.ReplaceAll(text, "\r\n", "\n")
+		for name, form := range map[string]string{
+			"space": strings.ReplaceAll(lines, "\n", " "), "semicolon": strings.ReplaceAll(lines, "\n", "; "), "two characters": strings.ReplaceAll(lines, "\n", `\n`),
+			"Unix": lines, "Windows": strings.ReplaceAll(lines, "\n", "\r\n"), "words": strings.Join(strings.Fields(text), " "),
+			"no control characters": strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(text), "without its end": strings.TrimSpace(text),
+		} {
+			got := s.Text("a: " + form + ".")
+			// Of a line break at the end, what stands for it may be left.
+			if rest, ok := strings.CutPrefix(got, "a: "+secret.Mask); !ok || strings.Trim(rest, " ;\r\n\\n") != "." {
+				t.Errorf("%s of %q: got %q", name, text, got)
+			}
+		}
+		quoted, err := json.Marshal(strings.ReplaceAll(strings.TrimSpace(lines), "\n", "; "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Text(string(quoted)); got != `"[secret]"` {
+			t.Errorf("in JSON: got %s", got)
+		}
+	}
+	if s := scrubber("abc\n\n\n\n"); s.Text("abc") != "abc" {
+		t.Error("what is left of a value is too short, and is scrubbed")
+	}
+}
+
+// TestScrubFewForms holds how many texts a value is looked for by.
+func TestScrubFewForms(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, text string
+		most       int
+	}{
+		{"a token", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", 8},
+		{"base64", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY+=", 16},
+		{"lines", strings.Repeat("MIIabc/+fghij\n", 100), 48},
+		{"everything", "p/ä<&>\"\\'😀\r\n\x7f\xff %", 256},
+	} {
+		if n := len(secret.Forms(test.text)); n > test.most {
+			t.Errorf("%s: %d forms", test.name, n)
+		}
+	}
+}
+
 // TestScrubWithinBase64 looks for a password that was encoded together with what
 // stands around it, as in an authorization header.
 func TestScrubWithinBase64(t *testing.T) {
@@ -287,6 +365,21 @@ func TestScrubberShared(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// BenchmarkScrubAdd adds a key of several lines and makes it ready to be found.
+func BenchmarkScrubAdd(b *testing.B) {
+	line := "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw/gSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
+	for _, lines := range []int{26, 900} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			v := secret.NewValue(strings.Repeat(line, lines))
+			for b.Loop() {
+				var s secret.Scrubber
+				s.Add(v)
+				s.Text("text")
+			}
+		})
+	}
 }
 
 func BenchmarkScrub(b *testing.B) {

@@ -23,21 +23,23 @@ type checker struct {
 	schema   *jsonschema.Schema
 	resolved *jsonschema.Resolved
 	scale    *scale // nil: no schema refers to another
+	// scrubFunc takes secrets out of what errors show, before that is cut.
+	scrubFunc func(text string) string
 }
 
 // newChecker reads a schema.
-func newChecker(raw json.RawMessage) (*checker, error) {
+func newChecker(raw json.RawMessage, scrubFunc func(text string) string) (*checker, error) {
 	if len(raw) > MaxSchema {
 		return nil, fmt.Errorf("it has %d bytes; at most %d are allowed", len(raw), MaxSchema)
 	}
-	if _, err := readObject(raw); err != nil {
+	if _, err := readObject(raw, scrubFunc); err != nil {
 		return nil, err
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
 		return nil, err
 	}
-	c := &checker{raw: compact.Bytes(), schema: &jsonschema.Schema{}}
+	c := &checker{raw: compact.Bytes(), schema: &jsonschema.Schema{}, scrubFunc: scrubFunc}
 	if err := json.Unmarshal(c.raw, c.schema); err != nil {
 		return nil, err
 	}
@@ -73,9 +75,9 @@ func (c *checker) check(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, fmt.Errorf("they have %d bytes; at most %d are allowed", len(raw), MaxArguments)
 	}
 	if text, ok := notJSON(raw); ok {
-		return nil, fmt.Errorf("they are not JSON: %s. Send one JSON object. %s", quote(text), c.takes())
+		return nil, fmt.Errorf("they are not JSON: %s. Send one JSON object. %s", quote(c.scrubFunc(text)), c.takes())
 	}
-	object, err := readObject(raw)
+	object, err := readObject(raw, c.scrubFunc)
 	if err != nil {
 		return nil, fmt.Errorf("%w. Send one JSON object. %s", err, c.takes())
 	}
@@ -98,12 +100,12 @@ func notJSON(raw json.RawMessage) (string, bool) {
 
 // readObject reads one JSON object, whose keys are there once and which is not
 // nested too deeply.
-func readObject(raw json.RawMessage) (map[string]any, error) {
+func readObject(raw json.RawMessage, scrubFunc func(text string) string) (map[string]any, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("the JSON is not valid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	value, err := readValue(d, 1)
+	value, err := readValue(d, 1, scrubFunc)
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, errors.New("the JSON ends too early")
@@ -124,7 +126,7 @@ func readObject(raw json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-func readValue(d *json.Decoder, depth int) (any, error) {
+func readValue(d *json.Decoder, depth int, scrubFunc func(text string) string) (any, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -139,7 +141,7 @@ func readValue(d *json.Decoder, depth int) (any, error) {
 	if open == '[' {
 		list := []any{}
 		for d.More() {
-			value, err := readValue(d, depth+1)
+			value, err := readValue(d, depth+1, scrubFunc)
 			if err != nil {
 				return nil, err
 			}
@@ -157,9 +159,9 @@ func readValue(d *json.Decoder, depth int) (any, error) {
 		key, _ := token.(string)
 		if _, twice := object[key]; twice {
 			// Readers differ about which one counts.
-			return nil, fmt.Errorf("%s is there twice", quote(key))
+			return nil, fmt.Errorf("%s is there twice", quote(scrubFunc(key)))
 		}
-		if object[key], err = readValue(d, depth+1); err != nil {
+		if object[key], err = readValue(d, depth+1, scrubFunc); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +190,7 @@ var (
 func (c *checker) explain(object map[string]any, err error) string {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if _, known := c.schema.Properties[name]; !known && c.closed() {
-			return "there is no argument " + quote(name) + meant(name, slices.Sorted(maps.Keys(c.schema.Properties)))
+			return "there is no argument " + quote(c.scrubFunc(name)) + meant(name, slices.Sorted(maps.Keys(c.schema.Properties)))
 		}
 	}
 	last := ""
@@ -199,8 +201,8 @@ func (c *checker) explain(object map[string]any, err error) string {
 		}
 		return ""
 	})
-	if text = head(strings.TrimSpace(text), 500); last != "" {
-		return "argument " + head(last, 100) + ": " + text
+	if text = head(c.scrubFunc(strings.TrimSpace(text)), 500); last != "" {
+		return "argument " + head(c.scrubFunc(last), 100) + ": " + text
 	}
 	return text
 }

@@ -114,7 +114,7 @@ func (r *Registry) add(g Group) error {
 		case !utf8.ValidString(spec.Description) || strings.ContainsRune(spec.Description, 0):
 			return parley.Errorf(parley.CodeInvalid, "the description of the tool %s is not plain text", spec.Name)
 		}
-		arguments, err := newChecker(spec.Schema)
+		arguments, err := newChecker(spec.Schema, r.scrub)
 		if err != nil {
 			return &parley.Error{Code: parley.CodeInvalid, Message: "the schema of the tool " + spec.Name + " cannot be used", Err: err}
 		}

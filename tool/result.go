@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/parley-run/parley"
@@ -18,6 +19,11 @@ func (r *Registry) finish(ctx context.Context, call parley.ToolCall, result parl
 	result.CallID = call.ID
 	// Before anything is cut: half a secret is not found.
 	result.Text = r.clean(result.Text)
+	if m := result.Media; m != nil {
+		if name := r.name(m.Name); name != m.Name {
+			result.Media = &parley.Media{Handle: m.Handle, Type: m.Type, Name: name, Size: m.Size}
+		}
+	}
 	if len(result.Text) <= r.cfg.MaxResult {
 		return result
 	}
@@ -48,6 +54,19 @@ func (r *Registry) finish(ctx context.Context, call parley.ToolCall, result parl
 func (r *Registry) clean(text string) string {
 	const unknown = string(utf8.RuneError)
 	return strings.ReplaceAll(strings.ToValidUTF8(r.scrub(text), unknown), "\x00", unknown)
+}
+
+// name gives the name of a file as a store takes it: on one line, not too long,
+// without secrets.
+func (r *Registry) name(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, r.clean(text))
+	// Again, as a space may be what a secret has there.
+	return head(strings.TrimSpace(r.scrub(text)), parley.MaxNameBytes-len("…"))
 }
 
 // shorten leaves out the middle of a text, at characters, and says how much that

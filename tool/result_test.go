@@ -68,6 +68,59 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestMediaNames holds that the name of a file can be stored and has no secrets.
+func TestMediaNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", parley.MaxNameBytes)
+	for _, tt := range []struct{ title, name, want string }{
+		{"none", "", ""},
+		{"as it is", "a cat.png", "a cat.png"},
+		{"a secret", password + ".txt", "[secret].txt"},
+		{"a secret in lines", strings.ReplaceAll(password, " ", "\n") + ".txt", "[secret].txt"},
+		{"lines", "a\nb\x00c\t", "a b\uFFFDc"},
+		{"broken UTF-8", "a\xffb", "a\uFFFDb"},
+		{"long", long, long[:parley.MaxNameBytes-4] + "…"},
+		{"a secret at the end", strings.Repeat("a", parley.MaxNameBytes-10) + password, strings.Repeat("a", parley.MaxNameBytes-10) + "[secret…"},
+	} {
+		own := parley.Media{Handle: handle, Type: "image/png", Name: tt.name, Size: 3}
+		given := own
+		f := fake{name: "t", run: func(context.Context, parley.ToolCall) (parley.ToolResult, error) {
+			return parley.ToolResult{Media: &given}, nil
+		}}
+		res, err := runOne(t.Context(), t, f, tool.Config{Scrubber: scrubber()}, "")
+		if err != nil || res.Media == nil || res.Media.Name != tt.want || len(res.Media.Name) > parley.MaxNameBytes || res.Media.Size != 3 {
+			t.Errorf("%s: got %+v, %v", tt.title, res.Media, err)
+		}
+		if given != own {
+			t.Errorf("%s: the tool's own became %+v", tt.title, given)
+		}
+	}
+}
+
+// TestQuotedNames moves a secret over the places where what a model sent is cut
+// before it is shown to it.
+func TestQuotedNames(t *testing.T) {
+	t.Parallel()
+	p := who(parley.RoleOwner, "")
+	f := fake{name: "t", schema: `{"type": "object", "properties": {"a": {"enum": ["x"]}}, "additionalProperties": false}`}
+	s := only(t, f, tool.Config{Scrubber: scrubber()}, p)
+	for shift := range 560 {
+		text := strings.Repeat("x", shift) + password
+		for title, call := range map[string]parley.ToolCall{
+			"tool": {Name: text}, "argument": {Name: "t", Arguments: []byte(`{"` + text + `": 1}`)},
+			"twice": {Name: "t", Arguments: []byte(`{"` + text + `": 1, "` + text + `": 1}`)},
+			"value": {Name: "t", Arguments: []byte(`{"a": "` + text + `"}`)}, "no JSON": {Name: "t", Arguments: []byte(`"` + text + `"`)},
+		} {
+			call.ID = "c1"
+			res, err := s.Run(t.Context(), parley.ToolCaller{Principal: p}, call)
+			_, why := s.Effect(call)
+			if err != nil || !res.IsError || strings.Contains(res.Text+why, password[:4]) {
+				t.Fatalf("%s, %d before it: %+v, %q, %v", title, shift, res, why, err)
+			}
+		}
+	}
+}
+
 // TestCut moves a secret and a character of several bytes over every place where
 // a text is cut.
 func TestCut(t *testing.T) {

@@ -23,7 +23,7 @@ type Set struct {
 func (s *Set) Effect(call parley.ToolCall) (parley.ToolEffect, string) {
 	j, ok := s.judged[call.Name]
 	if !ok {
-		return parley.ToolDeny, "there is no tool called " + quote(call.Name) + meant(call.Name, s.names)
+		return parley.ToolDeny, "there is no tool called " + quote(s.registry.scrub(call.Name)) + meant(call.Name, s.names)
 	}
 	return j.effect, j.why
 }
@@ -33,8 +33,8 @@ func (s *Set) Effect(call parley.ToolCall) (parley.ToolEffect, string) {
 //
 // A tool that does not exist, one that is denied and arguments that do not fit
 // give results (IsError) that tell the model what to do instead, and so does a
-// tool that panics. Text is free of secrets, valid and not too long, however the
-// tool ended; what was cut off is kept, see [Config.KeepFunc]. The error of a tool
+// tool that panics. Text and the name of media are free of secrets, valid and not
+// too long, however the tool ended; what was cut off is kept, see [Config.KeepFunc]. The error of a tool
 // comes back with its code, without secrets; [errors.Is] finds in it what it
 // found before.
 func (s *Set) Run(ctx context.Context, by parley.ToolCaller, call parley.ToolCall) (parley.ToolResult, error) {

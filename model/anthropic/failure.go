@@ -49,10 +49,10 @@ func (m *Model) failure(ctx context.Context, key string, err error) error {
 	case errors.As(err, &own):
 		return err
 	case errors.As(err, &refused):
-		m.refusal(e, refused)
+		m.refusal(e, refused, key)
 	case errors.As(err, &inStream):
 		kind, message := vendorError(inStream.RawJSON())
-		e.Code, e.Message = codeOfType(kind, message), m.config.Provider+" broke off the answer"+quoted(message)
+		e.Code, e.Message = codeOfType(kind, message), m.config.Provider+" broke off the answer"+quoted(message, key)
 	case errors.As(err, &nonsense):
 		e.Message = "the answer of " + m.config.Provider + " " + string(nonsense)
 	case errors.Is(err, errEvent):
@@ -60,17 +60,14 @@ func (m *Model) failure(ctx context.Context, key string, err error) error {
 	case errors.As(err, &netTimeout) && netTimeout.Timeout():
 		e.Message, e.Err = m.config.Provider+" did not answer in time", context.DeadlineExceeded
 	default:
-		e.Message = "the connection to " + m.config.Provider + " failed" + quoted(cause(err))
-	}
-	if key != "" {
-		e.Message = strings.ReplaceAll(e.Message, key, "[key]")
+		e.Message = "the connection to " + m.config.Provider + " failed" + quoted(cause(err), key)
 	}
 	return e
 }
 
 // refusal fills in e for an answer with an error status.
-func (m *Model) refusal(e *parley.Error, r *refusedError) {
-	said := quoted(r.message)
+func (m *Model) refusal(e *parley.Error, r *refusedError, key string) {
+	said := quoted(r.message, key)
 	provider := m.config.Provider
 	switch {
 	case r.status == http.StatusTooManyRequests:
@@ -149,9 +146,12 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// quoted gives foreign words for the end of a message: on one line, and not too
-// many.
-func quoted(text string) string {
+// quoted gives foreign words for the end of a message: without the key, on one
+// line, and not too many.
+func quoted(text, key string) string {
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "[key]") // a part of it would not be found later
+	}
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c)
 	}), " ")

@@ -174,6 +174,23 @@ func TestKeyIsNotShown(t *testing.T) {
 	})
 }
 
+// TestKeyAtTheCut moves the key over the place where the vendor's words are cut.
+func TestKeyAtTheCut(t *testing.T) {
+	t.Parallel()
+	pad := 0
+	refuse := func(modelserver.Request) modelserver.Reply {
+		text := strings.Repeat("x", pad) + " " + testKey
+		return modelserver.Reply{Status: 400, Body: `{"error":{"type":"invalid_request_error","message":"` + text + `"}}`}
+	}
+	m := model(t, modelserver.Anthropic(t, refuse), nil)
+	for pad = 270; pad < 305; pad++ {
+		a := collect(t, m.Stream(t.Context(), hello()))
+		if !strings.Contains(a.err.Error(), "xxx") || strings.Contains(a.err.Error(), testKey[:4]) {
+			t.Errorf("%d bytes before it: %v", pad, a.err)
+		}
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -133,6 +133,7 @@ type answer struct {
 	blocks int
 	usage  parley.Usage
 	stop   sdk.StopReason
+	held   held
 }
 
 // block is a part of an answer that is under way.
@@ -238,7 +239,7 @@ func (a *answer) piece(kind parley.PartKind, text string) error {
 	if text == "" {
 		return nil
 	}
-	return a.emit(parley.ModelPiece{Kind: kind, Text: clean(text)})
+	return a.give(parley.ModelPiece{Kind: kind, Text: clean(text)})
 }
 
 // clean replaces bytes that are no UTF-8. The SDK lets them through, and nobody
@@ -251,7 +252,7 @@ func (a *answer) end(b *block) error {
 	switch {
 	case b.kind == "tool_use":
 		call := parley.ToolCall{ID: parley.CallID(b.id), Name: b.name, Arguments: b.finished()}
-		return a.emit(parley.ModelPiece{Kind: parley.PartToolCall, Call: &call})
+		return a.give(parley.ModelPiece{Kind: parley.PartToolCall, Call: &call})
 	case b.kind == "thinking" && b.signature.Len() > 0:
 		o.Text, o.Signature = hex.EncodeToString(b.text.Sum(nil)[:16]), b.signature.String()
 	case b.kind == "redacted_thinking" && b.redacted != "":
@@ -259,7 +260,7 @@ func (a *answer) end(b *block) error {
 	default:
 		return nil
 	}
-	return a.emit(parley.ModelPiece{Kind: parley.PartReasoning, Opaque: o.seal()})
+	return a.give(parley.ModelPiece{Kind: parley.PartReasoning, Opaque: o.seal()})
 }
 
 // finished gives the arguments of a call: as they came if they are JSON, and else
@@ -303,7 +304,7 @@ func (a *answer) count(u sdk.MessageDeltaUsage) {
 
 func count(n int64) int64 { return min(max(n, 0), maxTokens) }
 
-// finish ends the answer.
+// finish ends the answer. The calls of one that was refused are not to be run.
 func (a *answer) finish() (bool, error) {
 	if len(a.open) > 0 || a.stop == "" {
 		return false, garbage("broke off")
@@ -314,6 +315,9 @@ func (a *answer) finish() (bool, error) {
 		done.StopReason = parley.StopLength
 	case sdk.StopReasonRefusal:
 		done.StopReason = parley.StopContentFilter
+	}
+	if err := a.held.release(a.emit, done.StopReason != parley.StopContentFilter); err != nil {
+		return false, err
 	}
 	done.Usage.CostMicroUSD = a.model.cost(a.usage)
 	return true, a.emit(parley.ModelPiece{Done: &done})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -76,6 +77,70 @@ func TestStopReasons(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestRefusedCalls holds that nobody gets the calls of an answer that was refused.
+func TestRefusedCalls(t *testing.T) {
+	t.Parallel()
+	for stop, want := range map[string]int{"refusal": 0, "tool_use": 2, "end_turn": 2} {
+		s := modelserver.Anthropic(t, says(modelserver.Reply{
+			Text: []string{"a"}, Calls: []modelserver.Call{{ID: "1", Name: "f"}, {ID: "2", Name: "g"}}, Stop: stop,
+		}))
+		if a := ask(t, model(t, s, nil), hello()); len(a.calls) != want || a.text != "a" {
+			t.Errorf("%s: got %+v", stop, a.pieces)
+		}
+	}
+}
+
+// events answers with these events, each as its data.
+func events(t *testing.T, data ...string) *anthropic.Model {
+	t.Helper()
+	var b strings.Builder
+	for _, d := range data {
+		b.WriteString("event: x\ndata: " + d + "\n\n")
+	}
+	return model(t, modelserver.Anthropic(t, nil), func(c *anthropic.Config) {
+		c.HTTPClient = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			header := http.Header{"Content-Type": {"text/event-stream"}}
+			return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(b.String()))}, nil
+		})}
+	})
+}
+
+// TestOrderAfterCalls holds that what follows a call stays behind it, and that an
+// answer cannot hold on to any amount of it.
+func TestOrderAfterCalls(t *testing.T) {
+	t.Parallel()
+	begin := []string{
+		`{"type":"message_start","message":{"usage":{}}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"1","name":"f","input":{}}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
+	}
+	text := func(text string) string {
+		return `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"` + text + `"}}`
+	}
+	end := func(stop string) []string {
+		return []string{
+			`{"type":"content_block_stop","index":1}`, `{"type":"message_delta","delta":{"stop_reason":"` + stop + `"},"usage":{}}`, `{"type":"message_stop"}`,
+		}
+	}
+	for stop, want := range map[string][]parley.PartKind{
+		"tool_use": {parley.PartToolCall, parley.PartText, ""}, "refusal": {parley.PartText, ""},
+	} {
+		var kinds []parley.PartKind
+		for _, p := range ask(t, events(t, slices.Concat(begin, []string{text("b")}, end(stop))...), hello()).pieces {
+			kinds = append(kinds, p.Kind)
+		}
+		if diff := cmp.Diff(want, kinds); diff != "" {
+			t.Errorf("%s: %s", stop, diff)
+		}
+	}
+	much := slices.Repeat([]string{text(strings.Repeat("a", 1<<19))}, 33)
+	a := collect(t, events(t, slices.Concat(begin, much, end("tool_use"))...).Stream(t.Context(), hello()))
+	if parley.CodeOf(a.err) != parley.CodeUnavailable || len(a.pieces) > 0 {
+		t.Errorf("got %d pieces, %v", len(a.pieces), a.err)
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	MaxDescription = maxDescription
 	MaxMessage     = maxMessage
 	MaxTail        = maxTail
+	MaxSaid        = maxSaid
 )
 
 // SetNow gives the server another clock, before it is used.
@@ -28,6 +29,9 @@ func Names(server string, raw []string) map[string]string { return names(server,
 
 // SchemaOf makes a schema one of an object.
 func SchemaOf(given any) (json.RawMessage, error) { return schemaOf(given, &secret.Scrubber{}) }
+
+// Said gives what a stranger said on one line.
+func Said(known *secret.Scrubber, text string) string { return said(known, text) }
 
 // Messages reads all messages of r, and gives how reading ended.
 func Messages(r io.Reader) (all []jsonrpc.Message, stray int, err error) {

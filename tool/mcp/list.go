@@ -146,7 +146,7 @@ func (s *Server) pages(ctx context.Context, l *link) ([]*remote, error) {
 func (s *Server) remote(t *sdk.Tool, seen map[string]bool) *remote {
 	switch {
 	case t.Name == "" || len(t.Name) > maxRawName || plain(s.cfg.Scrubber, t.Name) != t.Name:
-		s.warn("a tool was left out: its name %.80q cannot be used", t.Name)
+		s.warn("a tool was left out: its name %.80q cannot be used", plain(s.cfg.Scrubber, t.Name))
 		return nil
 	case seen[t.Name]:
 		s.warn("the tool %q was left out: there is one of that name", t.Name)

@@ -57,7 +57,7 @@ func TestCannotStart(t *testing.T) {
 		code   parley.Code
 		want   []string
 	}{
-		"exit":      {nil, parley.CodeUnavailable, []string{"MCP server test is not available", "exit status 7", "no licence for [secret]"}},
+		"exit":      {nil, parley.CodeUnavailable, []string{"MCP server test is not available", "exit status 7", "no licence for [secret] or [secret]"}},
 		"lastwords": {nil, parley.CodeUnavailable, []string{"exit status 9", "not the last word\nthe last word"}},
 		"garbage":   {nil, parley.CodeInvalid, []string{"it writes things to its output that are no messages"}},
 		"mute":      {func(c *mcp.Config) { c.ConnectTimeout = 200 * time.Millisecond }, parley.CodeUnavailable, []string{"it was not ready within 200ms"}},
@@ -201,10 +201,14 @@ func TestOddTools(t *testing.T) {
 		`the tool "nul" was left out: its schema has a NUL in it`, `the tool "fat" was left out: its schema has more than 65536 bytes`,
 		`the tool "deep" was left out: its schema is nested more than 64 deep`, `the description of the tool "wordy" was cut to 4096 bytes`,
 		`the tool "good" was left out: there is one of that name`, `its name "" cannot be used`, `its name "nnnn`, `excluding nil tool`,
+		`the tool "secret" was left out: its schema is of type "0123456[secret]"`, `mm[secret]" cannot be used`,
 	} {
 		if !strings.Contains(told, part) {
 			t.Errorf("nobody was told that %s; but:\n%s", part, told)
 		}
+	}
+	if strings.Contains(told, hidden[:6]) {
+		t.Errorf("a part of a secret is shown:\n%s", told)
 	}
 }
 

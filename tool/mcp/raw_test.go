@@ -15,7 +15,7 @@ import (
 // rawKinds are servers that do what no library lets them do.
 var rawKinds = map[string]func() error{
 	"exit": func() error {
-		fmt.Fprintln(os.Stderr, "no licence for "+hidden)
+		fmt.Fprintln(os.Stderr, "no licence for "+hidden+" or "+hidden[:9]+"\x00"+hidden[9:])
 		os.Exit(7)
 		return nil
 	},
@@ -207,6 +207,8 @@ func oddTools() string {
 		`{"name":"untyped","title":"Its title","inputSchema":{"properties":null,"required":["a"]}}`,
 		`{"name":"both","inputSchema":{"type":["object","null"]}}`,
 		`{"name":"text","inputSchema":{"type":"string"}}`,
+		`{"name":"secret","inputSchema":{"type":"0123456` + hidden + `"}}`,
+		`{"name":"` + strings.Repeat("m", 62) + hidden + `","inputSchema":{"type":"object"}}`,
 		`{"name":"list","inputSchema":[]}`,
 		`{"name":"away","inputSchema":{"type":"object","properties":{"a":{"$ref":"https://example.com/x"}}}}`,
 		`{"name":"pattern","inputSchema":{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}}`,

@@ -16,7 +16,7 @@ import (
 // object. What leaves that open is completed; what says something else, or is too
 // much, is an error that says why.
 func schemaOf(given any, known *secret.Scrubber) (json.RawMessage, error) {
-	object, err := objectSchema(given)
+	object, err := objectSchema(given, known)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func schemaOf(given any, known *secret.Scrubber) (json.RawMessage, error) {
 	return data, nil
 }
 
-func objectSchema(given any) (map[string]any, error) {
+func objectSchema(given any, known *secret.Scrubber) (map[string]any, error) {
 	switch v := given.(type) {
 	case nil:
 		return map[string]any{"type": "object"}, nil
@@ -51,7 +51,7 @@ func objectSchema(given any) (map[string]any, error) {
 		case nil:
 		case string:
 			if kind != "object" {
-				return nil, fmt.Errorf("its schema is of type %.20q; arguments are an object", kind)
+				return nil, fmt.Errorf("its schema is of type %.20q; arguments are an object", plain(known, kind))
 			}
 		case []any:
 			if !slices.Contains(kind, any("object")) {

@@ -13,14 +13,15 @@ const maxTail = 4 << 10
 
 // tail keeps the end of what is written to it, scrubbed.
 type tail struct {
-	to io.WriteCloser
+	known *secret.Scrubber
+	to    io.WriteCloser
 
 	mu   sync.Mutex
 	last []byte
 }
 
 func newTail(known *secret.Scrubber) *tail {
-	t := &tail{}
+	t := &tail{known: known}
 	t.to = known.Writer(writerFunc(t.add))
 	return t
 }
@@ -61,6 +62,5 @@ func (t *tail) add(p []byte) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(t.last), "\uFFFD"), "\x00", "")
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(plain(t.known, string(t.last)))
 }

@@ -16,7 +16,7 @@ func plain(known *secret.Scrubber, text string) string {
 	return known.Text(strings.ReplaceAll(text, "\x00", ""))
 }
 
-// said gives an error text of a stranger on one line.
+// said gives an error text of a stranger on one line, without secrets.
 func said(known *secret.Scrubber, text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -24,7 +24,8 @@ func said(known *secret.Scrubber, text string) string {
 		}
 		return r
 	}, plain(known, text))
-	text, _ = cut(strings.TrimSpace(text), maxSaid)
+	// Again, as a space may be what a secret has there.
+	text, _ = cut(strings.TrimSpace(known.Text(text)), maxSaid)
 	return text
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/secret"
 	"github.com/parley-run/parley/tool/mcp"
 )
 
@@ -142,6 +143,23 @@ func FuzzSchema(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSaid looks for secrets of one line and of several in what is put on one.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	var known secret.Scrubber
+	known.Add(secret.NewValue("one two three"), secret.NewValue("-----BEGIN-----\nabcdef\n-----END-----"))
+	for text, want := range map[string]string{
+		"a\nb\x1bc": "a b c", "it is one two three.": "it is [secret].", "one\ntwo\tthree": "[secret]", "one \x00two three": "[secret]",
+		"-----BEGIN-----\nabcdef\n-----END-----\n": "[secret]", "-----BEGIN----- abcdef -----END-----": "[secret]",
+		"-----BEGIN-----\tabcdef\t-----END-----":             "[secret]",
+		strings.Repeat("x", mcp.MaxSaid-4) + "one two three": strings.Repeat("x", mcp.MaxSaid-4) + "[sec",
+	} {
+		if got := mcp.Said(&known, text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestMessages(t *testing.T) {

@@ -27,12 +27,12 @@ func (t *Tool) show(ctx context.Context, req *http.Request, resp *http.Response,
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s\n", resp.StatusCode, http.StatusText(resp.StatusCode))
 	if last := resp.Request.URL.String(); last != req.URL.String() {
-		fmt.Fprintf(&b, "Url: %s\n", line(last))
+		fmt.Fprintf(&b, "Url: %s\n", t.line(last))
 	}
 	for _, name := range told {
 		for i, value := range resp.Header.Values(name) {
 			if i < 3 {
-				fmt.Fprintf(&b, "%s: %s\n", name, line(value))
+				fmt.Fprintf(&b, "%s: %s\n", name, t.line(value))
 			}
 		}
 	}
@@ -57,9 +57,10 @@ func (t *Tool) show(ctx context.Context, req *http.Request, resp *http.Response,
 	return result
 }
 
-// line is a value of somebody else's on a line of ours.
-func line(value string) string {
+// line is a value of somebody else's on a line of ours, without credentials.
+func (t *Tool) line(value string) string {
 	const most = 500
+	value = t.cfg.Scrubber.Text(value) // a part of one would not be found later
 	value = strings.ToValidUTF8(value[:min(len(value), most)], "")
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -86,12 +87,13 @@ func (t *Tool) keep(ctx context.Context, b *strings.Builder, resp *http.Response
 		return nil
 	}
 	fmt.Fprintf(b, "; kept as %s)", blob.Handle)
-	return &parley.Media{Handle: string(blob.Handle), Type: blob.Type, Name: fileName(resp), Size: blob.Size}
+	return &parley.Media{Handle: string(blob.Handle), Type: blob.Type, Name: t.fileName(resp), Size: blob.Size}
 }
 
-// fileName is the last part of the address.
-func fileName(resp *http.Response) string {
-	name := line(path.Base(resp.Request.URL.Path))
+// fileName is the last part of the address, without credentials.
+func (t *Tool) fileName(resp *http.Response) string {
+	// The whole of it: a credential may have a slash.
+	name := t.line(path.Base(t.cfg.Scrubber.Text(resp.Request.URL.Path)))
 	if name == "/" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
 		return ""
 	}

@@ -18,7 +18,7 @@ func (t *Tool) request(ctx context.Context, args arguments) (*http.Request, erro
 	if err != nil {
 		return nil, err
 	}
-	header, err := headers(args.Headers)
+	header, err := t.headers(args.Headers)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +86,14 @@ var reserved = []string{
 }
 
 // headers reads the headers of a call.
-func headers(given map[string]string) (http.Header, error) {
+func (t *Tool) headers(given map[string]string) (http.Header, error) {
 	header, size := http.Header{}, 0
 	for name, value := range given {
 		size += len(name) + len(value)
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !token(name):
+			name = t.cfg.Scrubber.Text(name)
 			return nil, invalid("%s cannot be the name of a header", strconv.QuoteToASCII(name[:min(len(name), 64)]))
 		case slices.Contains(reserved, canonical) || strings.HasPrefix(canonical, "Proxy-"):
 			return nil, invalid("the header %s is set by the client itself; leave it out", canonical)

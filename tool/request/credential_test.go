@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -191,6 +192,36 @@ func TestCredentialCut(t *testing.T) {
 		res := want(t, cfg, map[string]any{"url": a.URL + "/?" + strconv.Itoa(shift)}, false, "this is its beginning")
 		if strings.Contains(res.Text, key[:3]) || len(res.Text) < 10_000 {
 			t.Fatalf("%d: got %q", shift, res.Text)
+		}
+	}
+}
+
+// TestCredentialInAddress has a server send a credential back in the address it
+// sends to, where names of files come from, and in headers, which are cut.
+func TestCredentialInAddress(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{key, "s3cr3t/value+0123456789"} {
+		var w world
+		a := w.add(t, "a", func(rw http.ResponseWriter, r *http.Request) {
+			echo := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			shift, _ := strconv.Atoi(r.URL.Query().Get("n"))
+			if r.URL.Path == "/" {
+				http.Redirect(rw, r, "/got-"+url.PathEscape(echo)+".png?"+strings.Repeat("x", shift)+echo, http.StatusFound)
+				return
+			}
+			rw.Header().Set("Etag", r.URL.RawQuery)
+			_, _ = io.WriteString(rw, "\x89PNG\x0D\x0A\x1A\x0A\x00\x00\x00")
+		})
+		keep := func(_ context.Context, r io.Reader) (parley.Blob, error) {
+			n, err := io.Copy(io.Discard, r)
+			return parley.Blob{Handle: "abc", Type: "image/png", Size: n}, err
+		}
+		cfg := request.Config{Guard: w.guard(), KeepFunc: keep, Credentials: []request.Credential{{Host: host(a), ValueFunc: value(secret)}}}
+		for shift := 400; shift < 520; shift += 5 {
+			res := want(t, cfg, map[string]any{"url": a.URL + "/?n=" + strconv.Itoa(shift)}, false, "Url: ", "Etag: ", "kept as abc")
+			if res.Media == nil || res.Media.Name != "got-[secret].png" || strings.Contains(res.Text, secret[:5]) {
+				t.Fatalf("%d: got %+v with %+v", shift, res.Text, res.Media)
+			}
 		}
 	}
 }

@@ -152,7 +152,7 @@ func (t *Tool) Run(ctx context.Context, _ parley.ToolCaller, call parley.ToolCal
 	if ctx.Err() != nil {
 		return parley.ToolResult{}, fmt.Errorf("%s: %w", Name, ctx.Err())
 	}
-	return t.clean(failed(explain(err, timeout))), nil
+	return t.clean(failed(t.explain(err, timeout))), nil
 }
 
 func failed(text string) parley.ToolResult { return parley.ToolResult{Text: text, IsError: true} }
@@ -179,7 +179,7 @@ func (t *Tool) send(ctx context.Context, req *http.Request) (parley.ToolResult, 
 }
 
 // explain says why there is no answer.
-func explain(err error, timeout time.Duration) string {
+func (t *Tool) explain(err error, timeout time.Duration) string {
 	if _, ok := errors.AsType[*parley.Error](err); ok && !errors.Is(err, parley.ErrUnavailable) {
 		return message(err)
 	}
@@ -193,7 +193,7 @@ func explain(err error, timeout time.Duration) string {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // without the address, which is known
 	}
-	text := err.Error()
+	text := t.cfg.Scrubber.Text(err.Error())
 	if !utf8.ValidString(text) || len(text) > 1000 {
 		text = strings.ToValidUTF8(text[:min(len(text), 1000)], "\uFFFD")
 	}
