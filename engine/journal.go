@@ -442,7 +442,15 @@ func (j *Journal) draft(body parley.EventBody) parley.Draft {
 }
 
 // commit writes under the turn's fence, while the turn runs.
+//
+// What has been handed to the store is waited for, also if the turn is stopped: so
+// nothing of the turn is on its way any more when it ends.
 func (j *Journal) commit(ctx context.Context, at time.Time, change parley.SessionChange) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
 	change.Session = j.cfg.Session
 	result, err := j.store.Commit(ctx, parley.Batch{
 		At: at,

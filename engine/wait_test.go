@@ -432,3 +432,45 @@ func TestRunnerConflict(t *testing.T) {
 		t.Errorf("tried %d times: %s", tries, got)
 	}
 }
+
+// cancels is a store in which a turn is stopped while it writes.
+type cancels struct {
+	parley.Store
+	stop  func()
+	ended error // of the commit's context, after that
+}
+
+func (c *cancels) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	c.stop()
+	c.ended = ctx.Err()
+	return c.Store.Commit(ctx, b)
+}
+
+// TestJournalWaitsForTheStore: what a stopped turn has handed to the store is waited
+// for, so that it does not appear after the turn's end.
+func TestJournalWaitsForTheStore(t *testing.T) {
+	t.Parallel()
+	var s *stage
+	var store *cancels
+	var said, again error
+	s = newStage(t, engine.Config{Runner: runs(func(ctx context.Context, tc parley.TurnContext) (parley.TurnEnd, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		store = &cancels{Store: s.store, stop: cancel}
+		j, err := engine.OpenJournal(ctx, store, engine.JournalConfig{Session: tc.Session.ID, Turn: tc.Turn.ID, Fence: tc.Session.Fence + 1})
+		if err != nil {
+			return parley.TurnEnd{}, err
+		}
+		said = j.Say(ctx, parley.Said{Message: parley.Message{ID: "m1", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart("one")}}})
+		again = j.Say(ctx, parley.Said{Message: parley.Message{ID: "m2", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart("two")}}})
+		return answers(tc), nil
+	})})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "a"))
+	if got := sketch(t, s.turns(id, 1)); got != ">a <one <re:a |stop" {
+		t.Errorf("%s", got)
+	}
+	if said != nil || store.ended != nil || !errors.Is(again, context.Canceled) {
+		t.Errorf("said: %v, its context: %v; once stopped: %v", said, store.ended, again)
+	}
+}
