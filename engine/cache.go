@@ -58,15 +58,15 @@ func NewCache[T any](cfg CacheConfig[T]) *Cache[T] {
 	return &Cache[T]{cfg: cfg, entries: map[parley.SessionID]*cached[T]{}}
 }
 
-// Use gives the value of a session, made by make if there is none or if it is of
+// Use gives the value of a session, made by makeFunc if there is none or if it is of
 // another version, such as that of another configuration. Release says that the
-// turn is done with it, and must be called once. An error of make is given to all
+// turn is done with it, and must be called once. An error of makeFunc is given to all
 // who wait, and not kept.
-func (c *Cache[T]) Use(ctx context.Context, id parley.SessionID, version string, make func(context.Context) (T, error)) (value T, release func(), err error) {
+func (c *Cache[T]) Use(ctx context.Context, id parley.SessionID, version string, makeFunc func(context.Context) (T, error)) (value T, release func(), err error) {
 	e, mine, free := c.enter(id, version)
 	c.free(free)
 	if mine {
-		e.value, e.err = make(ctx)
+		e.value, e.err = makeFunc(ctx)
 		close(e.ready)
 		if e.err != nil {
 			c.drop(e)

@@ -47,7 +47,10 @@ func TestSecretsOfTheProgram(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		fmt.Fprintf(w, "whole %s base64 %s escaped %s json %s", token, base64.StdEncoding.EncodeToString([]byte("me:"+token)), url.QueryEscape(token), quoted)
+		_, err = fmt.Fprintf(w, "whole %s base64 %s escaped %s json %s", token, base64.StdEncoding.EncodeToString([]byte("me:"+token)), url.QueryEscape(token), quoted)
+		if err != nil {
+			t.Error(err)
+		}
 	}))
 	defer service.Close()
 	guard := tool.NewGuard(tool.GuardConfig{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
