@@ -55,8 +55,8 @@ func TestBudgets(t *testing.T) {
 	}
 	id := s.session("a", parley.SessionDirect, "cli:alice")
 	s.post(alice, id, say("1", "a"))
-	s.clock.wait(5 * time.Second)
-	s.clock.pass(5 * time.Second)
+	s.clock.WaitForTimer(5 * time.Second)
+	s.clock.Advance(5 * time.Second)
 	s.turns(id, 1) // 80 by now
 	s.post(alice, id, say("2", "b"))
 	events := s.turns(id, 2)
@@ -67,7 +67,7 @@ func TestBudgets(t *testing.T) {
 	if done := body.(*parley.TurnCompleted); done.Error == nil || done.Error.Code != "budget_exceeded" {
 		t.Errorf("%+v", done)
 	}
-	s.clock.pass(24 * time.Hour) // another day
+	s.clock.Advance(24 * time.Hour) // another day
 	s.post(alice, id, say("3", "c"))
 	events = s.turns(id, 3)
 	if body, err = events[len(events)-1].Decode(); err != nil || body.(*parley.TurnCompleted).Error != nil {

@@ -83,10 +83,10 @@ func TestCache(t *testing.T) {
 	s.cache.Forget("cli:a")
 	s.check(t, 4, 1, 3, 2)
 	// After an hour without a use.
-	s.clock.pass(59 * time.Minute)
+	s.clock.Advance(59 * time.Minute)
 	s.check(t, 4, 1, 3, 2)
-	s.clock.wait(16 * time.Minute)
-	s.clock.pass(16 * time.Minute)
+	s.clock.WaitForTimer(16 * time.Minute)
+	s.clock.Advance(16 * time.Minute)
 	s.check(t, 4, 1, 3, 2, 4)
 	_, releaseFive := s.use(t, "cli:d", "v1")
 	s.cache.Close()

@@ -263,7 +263,7 @@ func (a actor) take() error {
 }
 
 func (a actor) passTime() error {
-	a.clock.pass([]time.Duration{time.Second, 10 * time.Second, 30 * time.Second, 3 * time.Minute, 15 * time.Minute}[a.rng.IntN(5)])
+	a.clock.Advance([]time.Duration{time.Second, 10 * time.Second, 30 * time.Second, 3 * time.Minute, 15 * time.Minute}[a.rng.IntN(5)])
 	a.ledger.write(line{Kind: "clock", At: a.clock.Now()})
 	return nil
 }

@@ -111,8 +111,8 @@ func runHistory(dir string) error {
 		return err
 	}
 	for _, l := range lines {
-		if l.Kind == "clock" && l.At.After(h.clock.now) {
-			h.clock.now = l.At.Add(time.Minute) // time does not go back
+		if now := h.clock.Now(); l.Kind == "clock" && l.At.After(now) {
+			h.clock.Advance(l.At.Sub(now) + time.Minute) // time does not go back
 		}
 	}
 	stop := stopClean

@@ -221,7 +221,7 @@ func (h *history) drained(done chan error) error {
 		case err := <-done:
 			return err
 		case <-time.After(2 * time.Millisecond):
-			h.clock.pass(7 * time.Second)
+			h.clock.Advance(7 * time.Second)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func (h *history) runOut(ctx context.Context) error {
 		select {
 		case <-h.gate.changed():
 		case <-time.After(2 * time.Millisecond):
-			h.clock.pass(5 * time.Second)
+			h.clock.Advance(5 * time.Second)
 		}
 	}
 	turns, _ := h.gate.Store.OpenTurns(ctx, parley.SeeAll(), "")

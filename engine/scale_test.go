@@ -173,8 +173,8 @@ func TestLongOutage(t *testing.T) {
 		}
 	}
 	for range 120 {
-		clock.wait(2 * time.Minute) // somebody waits for the model
-		clock.pass(5 * time.Second)
+		clock.WaitForTimer(2 * time.Minute) // somebody waits for the model
+		clock.Advance(5 * time.Second)
 	}
 	up.Store(true)
 	until(t, "all are answered", func() bool {
@@ -182,7 +182,7 @@ func TestLongOutage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock.pass(time.Second)
+		clock.Advance(time.Second)
 		return len(inputs) == 0
 	})
 	want := ">0 *! <re:0 |stop"

@@ -162,11 +162,11 @@ func TestClockResets(t *testing.T) {
 	s.post(alice, first.ID, say("1", "a"))
 	s.turns(first.ID, 1)
 	pasts(seen)
-	s.clock.pass(23 * time.Hour)
+	s.clock.Advance(23 * time.Hour)
 	if got := s.opens("work"); got.ID != first.ID {
 		t.Errorf("%s after 23 hours", got.ID)
 	}
-	s.clock.pass(2 * time.Hour)
+	s.clock.Advance(2 * time.Hour)
 	second := s.opens("work")
 	if second.ID == first.ID {
 		t.Fatal("the same after 25 hours")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/parley-run/parley/access"
 	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/feed"
+	"github.com/parley-run/parley/parleytest"
 	"github.com/parley-run/parley/sqlite"
 )
 
@@ -24,74 +23,9 @@ func (f runs) Run(ctx context.Context, t parley.TurnContext) (parley.TurnEnd, er
 }
 
 // clock is set by hand.
-type clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers []*timer
-	more   sync.Cond // a timer was set
-}
+type clock = parleytest.Clock
 
-type timer struct {
-	at time.Time
-	f  func()
-}
-
-func newClock() *clock {
-	c := &clock{now: time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)}
-	c.more.L = &c.mu
-	return c
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(time.Microsecond)
-	return c.now
-}
-
-func (c *clock) AfterFunc(d time.Duration, f func()) func() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := &timer{at: c.now.Add(d), f: f}
-	c.timers = append(c.timers, t)
-	c.more.Broadcast()
-	return func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		i := slices.Index(c.timers, t)
-		if i >= 0 {
-			c.timers = slices.Delete(c.timers, i, i+1)
-		}
-		return i >= 0
-	}
-}
-
-// pass lets time pass, and calls what is due.
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	var due []*timer
-	c.timers = slices.DeleteFunc(c.timers, func(t *timer) bool {
-		if t.at.After(c.now) {
-			return false
-		}
-		due = append(due, t)
-		return true
-	})
-	c.mu.Unlock()
-	for _, t := range due {
-		t.f()
-	}
-}
-
-// wait waits until a timer runs that is due within d.
-func (c *clock) wait(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for !slices.ContainsFunc(c.timers, func(t *timer) bool { return !t.at.After(c.now.Add(d)) }) {
-		c.more.Wait()
-	}
-}
+func newClock() *clock { return parleytest.NewClock(time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)) }
 
 // stage is an engine on a real store, which can be stopped and started again.
 type stage struct {

@@ -58,7 +58,7 @@ func (s *stage) call(id parley.SessionID) parley.CallID {
 // waiting waits until a session waits for a person.
 func (s *stage) waiting(id parley.SessionID) {
 	s.t.Helper()
-	s.clock.wait(10 * time.Minute)
+	s.clock.WaitForTimer(10 * time.Minute)
 	session, err := s.store.Session(s.t.Context(), parley.SeeAll(), id)
 	if err != nil || session.Status != parley.StatusAwaitingApproval {
 		s.t.Fatalf("%+v, %v", session, err)
@@ -85,7 +85,7 @@ func TestApprove(t *testing.T) {
 		}, 0, ">go <(commit) =Not allowed: a person was asked and said no. <Not  |stop"},
 		{"nobody answers", func(s *stage, id parley.SessionID, _ parley.CallID) {
 			s.waiting(id)
-			s.clock.pass(11 * time.Minute)
+			s.clock.Advance(11 * time.Minute)
 		}, 0, ">go <(commit) =Not allowed: a person was asked, and nobody answered in time. <Not  |stop"},
 		{"canceled", func(s *stage, id parley.SessionID, _ parley.CallID) {
 			s.waiting(id)
@@ -205,15 +205,15 @@ func TestOutage(t *testing.T) {
 	s.post(alice, id, say("2", "b"))
 	for range 3 {
 		<-o.tries
-		s.clock.wait(5 * time.Second)
-		s.clock.pass(5 * time.Second)
+		s.clock.WaitForTimer(5 * time.Second)
+		s.clock.Advance(5 * time.Second)
 	}
 	<-o.tries
-	s.clock.wait(5 * time.Second)
+	s.clock.WaitForTimer(5 * time.Second)
 	s.end() // also a restart loses nothing
 	s.start()
 	close(o.mended)
-	s.clock.pass(10 * time.Second)
+	s.clock.Advance(10 * time.Second)
 	got := sketch(t, s.turns(id, 2))
 	if !strings.HasPrefix(got, ">a *! ") || !strings.HasSuffix(got, "<re:a |stop >b <re:b |stop") || strings.Count(got, "*!") != 1 {
 		t.Errorf("%s", got)
@@ -229,8 +229,8 @@ func TestOutageEnds(t *testing.T) {
 	s.post(alice, id, say("1", "a"))
 	for range 30 {
 		<-o.tries
-		s.clock.wait(time.Minute)
-		s.clock.pass(time.Minute)
+		s.clock.WaitForTimer(time.Minute)
+		s.clock.Advance(time.Minute)
 	}
 	if got := sketch(t, s.turns(id, 1)); got != ">a *! *! |error:model_unavailable" {
 		t.Errorf("%s", got)
@@ -265,7 +265,7 @@ func TestCancel(t *testing.T) {
 		s := newStage(t, engine.Config{Runner: o})
 		id := s.session("a", parley.SessionDirect, "cli:alice")
 		s.post(alice, id, say("1", "a"))
-		s.clock.wait(5 * time.Second)
+		s.clock.WaitForTimer(5 * time.Second)
 		if ok, err := s.eng.As(alice).Cancel(t.Context(), id, ""); !ok || err != nil {
 			t.Errorf("%v, %v", ok, err)
 		}
@@ -285,8 +285,8 @@ func TestDrain(t *testing.T) {
 	s.post(alice, id, say("1", "a"))
 	<-h.began
 	go func() {
-		s.clock.wait(time.Minute)
-		s.clock.pass(time.Minute)
+		s.clock.WaitForTimer(time.Minute)
+		s.clock.Advance(time.Minute)
 	}()
 	s.end()
 	s.open()
@@ -316,7 +316,7 @@ func TestDrainWaits(t *testing.T) {
 	s.post(alice, id, say("1", "a"))
 	<-h.began
 	s.post(alice, id, say("2", "b"))
-	go func() { s.clock.wait(time.Minute); h.let <- struct{}{} }()
+	go func() { s.clock.WaitForTimer(time.Minute); h.let <- struct{}{} }()
 	s.end()
 	s.open()
 	turns, err := s.store.OpenTurns(t.Context(), parley.SeeAll(), "")
@@ -373,8 +373,8 @@ func TestCancelDuringDrain(t *testing.T) {
 	s.post(alice, id, say("1", "a"))
 	turn := <-began
 	go func() {
-		s.clock.wait(time.Minute)
-		s.clock.pass(time.Minute)
+		s.clock.WaitForTimer(time.Minute)
+		s.clock.Advance(time.Minute)
 		<-stopped
 		if ok, err := s.eng.As(alice).Cancel(context.Background(), id, turn); !ok || err != nil {
 			t.Error(ok, err)

@@ -48,5 +48,5 @@ func (l *fileLock) release() error {
 	}
 	f := l.f
 	l.f = nil
-	return f.Close()
+	return errors.Join(disk.Unlock(f), f.Close())
 }

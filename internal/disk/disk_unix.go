@@ -17,6 +17,10 @@ func syncNames(d *os.File) error { return d.Sync() }
 // once if another has it.
 func Lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
+// Unlock gives a lock back. Closing the file would do, but for a process that is
+// being started at that moment: it has the file, and so the lock, until it runs.
+func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 // KeepOwner gives the file at path the mode and the owner of the one it
 // replaces. Otherwise root, who replaces it once, would lock out the daemon that
 // uses it.

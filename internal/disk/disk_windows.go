@@ -20,6 +20,9 @@ func Lock(f *os.File) error {
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
 }
 
+// Unlock does nothing: closing the file gives the lock back.
+func Unlock(*os.File) error { return nil }
+
 // KeepOwner does nothing: files inherit their access rights from the folder.
 func KeepOwner(string, fs.FileInfo) error { return nil }
 
