@@ -337,6 +337,9 @@ func (j *Journal) prepare(ctx context.Context, call parley.ToolCall) (result par
 		return result, true, err
 	}
 	if e.state == "" {
+		if ctx.Err() != nil {
+			return result, false, context.Cause(ctx) // nothing more is started
+		}
 		var change parley.SessionChange
 		j.start(&change, call.ID, call.Name)
 		if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {
