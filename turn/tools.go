@@ -122,7 +122,8 @@ func (x *run) give(ctx context.Context, by parley.ToolCaller, call parley.ToolCa
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		var o outcome
+		// What holds if the tool ends this goroutine.
+		o := outcome{err: parley.Errorf(parley.CodeInternal, "tool %s ended without a result", call.Name)}
 		defer func() {
 			if r := recover(); r != nil {
 				o.err = parley.Errorf(parley.CodeInternal, "tool %s broke: %v", call.Name, r)
