@@ -73,7 +73,7 @@ type ToolCall struct {
 }
 
 // ToolResult is what a tool gave back. Unknown means that the process died
-// while the tool ran, so nobody can say what it did.
+// while the tool ran, or that the tool was given up, so nobody can say what it did.
 type ToolResult struct {
 	CallID  CallID `json:"call_id"`
 	Text    string `json:"text,omitempty"`

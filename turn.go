@@ -100,7 +100,7 @@ type CallState string
 const (
 	CallStarted  CallState = "started"
 	CallFinished CallState = "finished"
-	CallUnknown  CallState = "unknown" // it ran when the process died
+	CallUnknown  CallState = "unknown" // it ran when the process died, or was given up
 )
 
 func (s CallState) validate() error {

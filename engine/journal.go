@@ -267,7 +267,7 @@ func (j *Journal) started(id parley.CallID) {
 }
 
 // Call gives the stored result of a call, or runs it. The same call twice at once is
-// [parley.CodeConflict].
+// a fault of the runner, [parley.CodeInternal].
 func (j *Journal) Call(ctx context.Context, call parley.ToolCall, run func(context.Context) (parley.ToolResult, error)) (parley.ToolResult, error) {
 	settled, done, err := j.prepare(ctx, call)
 	if done || err != nil {
@@ -281,9 +281,13 @@ func (j *Journal) Call(ctx context.Context, call parley.ToolCall, run func(conte
 		return parley.ToolResult{}, err
 	}
 	result.CallID = call.ID
+	state := parley.CallFinished
+	if result.Unknown { // it was given up
+		state = parley.CallUnknown
+	}
 	j.writing.Lock()
 	defer j.writing.Unlock()
-	return j.finish(ctx, call, parley.CallFinished, result)
+	return j.finish(ctx, call, state, result)
 }
 
 // prepare brings a call to where it may run, or gives the result it has without
@@ -297,10 +301,8 @@ func (j *Journal) prepare(ctx context.Context, call parley.ToolCall) (result par
 	switch {
 	case e.running:
 		return result, false, parley.Errorf(parley.CodeInternal, "call %s runs already", call.ID)
-	case e.state == parley.CallFinished:
+	case e.state == parley.CallFinished, e.state == parley.CallUnknown:
 		return e.result, true, nil
-	case e.state == parley.CallUnknown:
-		return unknown(call.ID), true, nil
 	case e.state == parley.CallStarted && !e.mine:
 		result, err = j.finish(ctx, call, parley.CallUnknown, unknown(call.ID))
 		return result, true, err
@@ -316,6 +318,9 @@ func (j *Journal) prepare(ctx context.Context, call parley.ToolCall) (result par
 		return result, true, err
 	}
 	if e.state == "" {
+		if ctx.Err() != nil {
+			return result, false, context.Cause(ctx) // nothing more is started
+		}
 		var change parley.SessionChange
 		j.start(&change, call.ID, call.Name)
 		if err := j.commit(ctx, j.cfg.Clock.Now(), change); err != nil {

@@ -114,6 +114,82 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
+// TestSecretsInOddPlaces has secrets where nobody looks for them: as the name of a
+// tool, spelled in a way that only a reader of JSON sees, and over several lines of
+// an error, which is put on one.
+func TestSecretsInOddPlaces(t *testing.T) {
+	t.Parallel()
+	const (
+		token = "sk-ant-0123456789abcdef"
+		lines = "-----BEGIN KEY-----\nMIIabcdefghij\nKLMNOPQRST\n-----END KEY-----"
+	)
+	spelled := `\u0073` + token[1:]
+	tests := []struct {
+		name    string
+		answers []playFunc
+		fails   bool // the run does, and the turn waits
+	}{
+		{"tool name", []playFunc{says(call(token, `{}`)), says(text("x"))}, false},
+		{"part of a tool name", []playFunc{says(call("look_"+token, `{}`)), says(text("x"))}, false},
+		{"argument", []playFunc{says(call("look", `{"a":["`+spelled+`"],"n":12345678901234567890}`)), says(text("x"))}, false},
+		{"name of an argument", []playFunc{says(call("look", `{"`+spelled+`":1}`)), says(text("x"))}, false},
+		{"failure that passes", []playFunc{fails(parley.Errorf(parley.CodeUnavailable, "refused:\n%s", lines))}, true},
+		{"failure for good", []playFunc{fails(parley.Errorf(parley.CodeInvalid, "refused:\n%s", lines))}, false},
+		{"panic", []playFunc{func(context.Context, func(parley.ModelPiece, error) bool) { panic(lines) }}, false},
+		{"broken tool", []playFunc{says(call("panic", `{}`)), says(text("x"))}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t)
+			var scrubber secret.Scrubber
+			scrubber.Add(secret.NewValue(token), secret.NewValue(lines))
+			seen := ""
+			look := func(_ context.Context, _ parley.ToolCaller, c parley.ToolCall) (parley.ToolResult, error) {
+				if c.Name == "panic" {
+					panic(lines)
+				}
+				seen += c.Name + string(c.Arguments)
+				return parley.ToolResult{Text: "x"}, nil
+			}
+			// A name has the mask in the letters that names may have.
+			tools := &bench{tools: map[string]toolFunc{"look": look, "panic": look, "_secret_": look, "look__secret_": look}}
+			m := plays(test.answers...)
+			id := l.ask(parley.TextPart("Go"))
+			end, err := runner(t, turn.Agent{Models: models(m), Tools: tools}, func(c *turn.Config) { c.Scrubber = &scrubber }).Run(t.Context(), l.context(id))
+			if (err != nil) != test.fails {
+				t.Fatalf("%+v, %v", end, err)
+			}
+			if err != nil {
+				seen += err.Error()
+			} else {
+				l.close(id, end)
+			}
+			for _, e := range l.events() {
+				seen += string(e.Data)
+			}
+			for _, req := range m.asked {
+				data, err := json.Marshal(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen += string(data)
+			}
+			for _, bad := range []string{token, token[7:], spelled, "MIIabcdefghij", "KLMNOPQRST"} {
+				if strings.Contains(seen, bad) {
+					t.Errorf("%q is to be seen: %s", bad, seen)
+				}
+			}
+			if !strings.Contains(seen, secret.Mask) && !strings.Contains(seen, "_secret_") {
+				t.Errorf("nothing was scrubbed: %s", seen)
+			}
+			if test.name == "argument" && !strings.Contains(seen, "12345678901234567890") {
+				t.Errorf("a number beside it has changed: %s", seen)
+			}
+		})
+	}
+}
+
 // TestImages shows pictures to the model, each read once, and says of other media
 // and of those that are gone no more than their name.
 func TestImages(t *testing.T) {

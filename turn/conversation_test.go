@@ -44,6 +44,17 @@ func (adder) Run(_ context.Context, _ parley.ToolCaller, call parley.ToolCall) (
 	return parley.ToolResult{Text: strconv.Itoa(args.A + args.B)}, nil
 }
 
+// counted counts how often a tool ran.
+type counted struct {
+	parley.Tool
+	ran *int
+}
+
+func (c counted) Run(ctx context.Context, by parley.ToolCaller, call parley.ToolCall) (parley.ToolResult, error) {
+	*c.ran++
+	return c.Tool.Run(ctx, by, call)
+}
+
 // teller is a tool with a long result.
 type teller struct{}
 
@@ -62,7 +73,37 @@ var lastTurn = regexp.MustCompile(`turn (\d+)\.`)
 type script struct {
 	provider string
 	result   string // how a tool result looks in a request
-	failed   map[int]bool
+	failed   map[place]string
+}
+
+// place is where in the conversation a request is made.
+type place struct{ turn, results int }
+
+// failures are those of the first provider: before a turn without tools, before the
+// first call, between two rounds of calls, and after the last. A limit keeps the
+// provider out of the turn or two that follow, so nothing is planned there.
+var failures = map[place]string{
+	{1, 0}: "cut", {2, 0}: "cut", {2, 2}: "overload", {4, 0}: "overload", {4, 2}: "cut",
+	{5, 0}: "overload", {6, 1}: "overload", {8, 2}: "overload", {10, 1}: "cut", {11, 0}: "limit", {14, 1}: "limit", {18, 0}: "limit",
+}
+
+// fail gives the failure of a place, if there is one and it has not happened.
+func (s *script) fail(at place) (modelserver.Reply, bool) {
+	what := failures[place{at.turn % 20, at.results}]
+	if s.provider != "anthropic" || what == "" || s.failed[at] != "" {
+		return modelserver.Reply{}, false
+	}
+	s.failed[at] = what
+	switch what {
+	case "overload":
+		return modelserver.Reply{Status: 529}, true
+	case "limit":
+		return modelserver.Reply{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After-Ms": {"300"}}}, true
+	}
+	return modelserver.Reply{
+		Reasoning: []string{"This will ", "never ", "be ", "stored."}, Text: []string{"This will ", "never ", "be ", "stored."},
+		Calls: []modelserver.Call{{ID: "call_cut", Name: "add", Arguments: `{"a":1,"b":2}`}}, Fault: modelserver.FaultCut,
+	}, true
 }
 
 func (s *script) answer(req modelserver.Request) modelserver.Reply {
@@ -73,16 +114,8 @@ func (s *script) answer(req modelserver.Request) modelserver.Reply {
 		return modelserver.Reply{Status: http.StatusBadRequest}
 	}
 	results := bytes.Count(req.Body[last[1]:], []byte(s.result))
-	if s.provider == "anthropic" && results == 0 && !s.failed[n] {
-		s.failed[n] = true
-		switch n % 20 {
-		case 5:
-			return modelserver.Reply{Status: 529}
-		case 11:
-			return modelserver.Reply{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"1"}}}
-		case 17:
-			return modelserver.Reply{Text: []string{"This will ", "never ", "be ", "stored."}, Fault: modelserver.FaultCut}
-		}
+	if reply, ok := s.fail(place{n, results}); ok {
+		return reply
 	}
 	reply := modelserver.Reply{Usage: modelserver.Usage{Input: 100 + n, Output: 10, CacheRead: 50}}
 	add := func(b int) modelserver.Call {
@@ -108,12 +141,20 @@ func (s *script) answer(req modelserver.Request) modelserver.Reply {
 	return reply
 }
 
-// converse has a conversation of so many turns, and gives what is stored and what
-// the two servers got.
-func converse(t *testing.T, turns int) (*lab, []modelserver.Request, []modelserver.Request) {
+// talk is what is left of a conversation.
+type talk struct {
+	lab         *lab
+	claude, gpt []modelserver.Request
+	failed      map[place]string
+	added       int // how often the tool for sums ran
+}
+
+// converse has a conversation of so many turns.
+func converse(t *testing.T, turns int) *talk {
 	t.Helper()
-	claude := modelserver.Anthropic(t, (&script{"anthropic", `"tool_result"`, map[int]bool{}}).answer)
-	gpt := modelserver.OpenAI(t, (&script{"openai", `"role":"tool"`, map[int]bool{}}).answer)
+	out := &talk{lab: newLab(t), failed: map[place]string{}}
+	claude := modelserver.Anthropic(t, (&script{"anthropic", `"tool_result"`, out.failed}).answer)
+	gpt := modelserver.OpenAI(t, (&script{"openai", `"role":"tool"`, map[place]string{}}).answer)
 	key := func(context.Context) (string, error) { return "sk-test-key-of-the-conversation", nil }
 	one, err := anthropic.New(anthropic.Config{Model: "claude-sonnet-4-5", BaseURL: claude.URL, KeyFunc: key, HTTPClient: claude.Client(), Thinking: 2048})
 	if err != nil {
@@ -123,11 +164,11 @@ func converse(t *testing.T, turns int) (*lab, []modelserver.Request, []modelserv
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := tool.New([]tool.Group{{Name: "sums", Tools: []parley.Tool{adder{}, teller{}}}}, tool.Config{})
+	registry, err := tool.New([]tool.Group{{Name: "sums", Tools: []parley.Tool{counted{adder{}, &out.added}, teller{}}}}, tool.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLab(t)
+	l := out.lab
 	r := runner(t, turn.Agent{}, func(c *turn.Config) {
 		c.Clock = l.clock
 		c.AgentFunc = func(_ context.Context, tc parley.TurnContext) (turn.Agent, error) {
@@ -153,45 +194,98 @@ func converse(t *testing.T, turns int) (*lab, []modelserver.Request, []modelserv
 			break
 		}
 	}
-	return l, claude.Requests(), gpt.Requests()
+	out.claude, out.gpt = claude.Requests(), gpt.Requests()
+	return out
 }
 
 // TestLongConversation has 200 turns with tools over both SDKs, twice: what is
-// stored is the same, message by message. And each request begins like the one
-// before it, byte for byte, up to where the earlier one's turn starts.
+// stored is the same, message by message. Each call has one result and ran once, also
+// where the answer after it broke off or came from the other provider. And each
+// request begins like the one before it, byte for byte, up to where the earlier one's
+// turn starts.
 func TestLongConversation(t *testing.T) {
 	t.Parallel()
 	turns := soak.Count(60, 200)
-	first, claude, gpt := converse(t, turns)
-	second, _, _ := converse(t, turns)
-	messages := first.messages()
-	if diff := cmp.Diff(messages, second.messages()); diff != "" {
+	first, second := converse(t, turns), converse(t, turns)
+	messages := first.lab.messages()
+	if diff := cmp.Diff(messages, second.lab.messages()); diff != "" {
 		t.Errorf("the second conversation is stored differently:\n%s", diff)
 	}
+	checkContent(t, first, messages, turns)
+	checkFailures(t, first, turns)
+	checkPrefix(t, "anthropic", first.claude)
+	checkPrefix(t, "openai", first.gpt)
+}
+
+// checkContent makes sure that the conversation has what it should prove.
+func checkContent(t *testing.T, c *talk, messages []parley.Message, turns int) {
+	t.Helper()
 	by := map[string]int{}
-	var results, broken, cut int
+	open := map[parley.CallID]string{} // calls without a result
+	var results, broken, sums, long int
 	for _, m := range messages {
 		by[m.Model]++
 		for _, p := range m.Parts {
 			if strings.Contains(p.Text, "never be stored") {
 				t.Errorf("half an answer is stored: %+v", m)
 			}
-			if p.Result != nil {
-				results++
-				if p.Result.IsError {
-					broken++
-				}
-				if len(p.Result.Text) > 10_000 {
-					cut++
-				}
+			if p.Call != nil {
+				open[p.Call.ID] = p.Call.Name
+			}
+			if p.Result == nil {
+				continue
+			}
+			name, ok := open[p.Result.CallID]
+			if !ok || p.Result.Unknown {
+				t.Errorf("a result that is not the only one of a call: %+v", p.Result)
+			}
+			delete(open, p.Result.CallID)
+			results++
+			switch {
+			case p.Result.IsError:
+				broken++
+			case name == "add":
+				sums++
+			}
+			if len(p.Result.Text) > 10_000 {
+				long++
 			}
 		}
 	}
-	if by["anthropic/claude-sonnet-4-5"] < turns || by["openai/gpt-4.1"] == 0 || results < turns/2 || broken == 0 || cut == 0 {
-		t.Errorf("the conversation is not what it should be: %v, %d results, %d of them errors, %d long", by, results, broken, cut)
+	if by["anthropic/claude-sonnet-4-5"] < turns/2 || by["openai/gpt-4.1"] < turns/2 || results < turns/2 || broken == 0 || long == 0 {
+		t.Errorf("the conversation is not what it should be: %v, %d results, %d of them errors, %d long", by, results, broken, long)
 	}
-	checkPrefix(t, "anthropic", claude)
-	checkPrefix(t, "openai", gpt)
+	if len(open) != 0 || c.added != sums {
+		t.Errorf("%d calls have no result; %d sums were made for %d results", len(open), c.added, sums)
+	}
+}
+
+// checkFailures makes sure that each kind of failure has happened where tools are
+// used: before the first call, and after results.
+func checkFailures(t *testing.T, c *talk, turns int) {
+	t.Helper()
+	have := map[string]bool{}
+	for at, what := range c.failed {
+		if at.turn%2 != 0 {
+			have[what+" without tools"] = true
+		} else if at.results == 0 {
+			have[what+" before the first call"] = true
+		} else {
+			have[what+" after a result"] = true
+		}
+	}
+	if turns < 20 { // not all of the script
+		return
+	}
+	for _, want := range []string{
+		"cut without tools", "cut before the first call", "cut after a result",
+		"overload without tools", "overload before the first call", "overload after a result",
+		"limit without tools", "limit before the first call", "limit after a result",
+	} {
+		if !have[want] {
+			t.Errorf("no %s in %v", want, c.failed)
+		}
+	}
 }
 
 // checkPrefix compares each request with the next one.

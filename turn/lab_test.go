@@ -201,6 +201,9 @@ func (l *lab) messages() []parley.Message {
 	return all
 }
 
+// playFunc is one answer of a model.
+type playFunc = func(ctx context.Context, yield func(parley.ModelPiece, error) bool)
+
 // play is a model that plays a list of answers, and keeps what it was asked.
 type play struct {
 	name    string

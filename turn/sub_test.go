@@ -73,3 +73,64 @@ func TestSubTurnLimits(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestHalfASubTurn does not pass off half an answer as a whole one: the model that
+// gave the task away is told how it ended.
+func TestHalfASubTurn(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		answer func(cancel func()) playFunc
+		want   string
+	}{
+		{"canceled", func(cancel func()) playFunc {
+			return func(ctx context.Context, yield func(parley.ModelPiece, error) bool) {
+				if yield(text("Delete everything ex"), nil) {
+					cancel()
+					yield(parley.ModelPiece{}, ctx.Err())
+				}
+			}
+		}, string(parley.StopAborted)},
+		{"cut by length", func(func()) playFunc {
+			return says(text("Delete everything ex"), done(parley.StopLength))
+		}, string(parley.StopLength)},
+		{"withdrawn", func(func()) playFunc {
+			return says(text("Delete everything ex"), done(parley.StopContentFilter))
+		}, string(parley.StopContentFilter)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			answer := test.answer(func() { cancel(parley.ErrCanceled) })
+			d := &turn.Delegate{Name: "delegate", Runner: runner(t, turn.Agent{Models: models(plays())})}
+			d.AgentFunc = func(context.Context, parley.ToolCaller) (turn.Agent, error) {
+				return turn.Agent{Models: models(plays(answer))}, nil
+			}
+			got, err := d.Run(ctx, parley.ToolCaller{Principal: alice, Session: "cli:x", Turn: "t"}, parley.ToolCall{ID: "c", Name: "delegate", Arguments: json.RawMessage(`{"task":"go"}`)})
+			if err != nil || !got.IsError || !strings.Contains(got.Text, "did not get to its end: "+test.want) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestSubTurnsRelease gives back what each agent of a sub-turn was lent, also of the
+// one that is nested too deeply to run.
+func TestSubTurnsRelease(t *testing.T) {
+	t.Parallel()
+	lent, released := 0, 0
+	d := &turn.Delegate{Name: "delegate", Runner: runner(t, turn.Agent{Models: models(plays())})}
+	d.AgentFunc = func(context.Context, parley.ToolCaller) (turn.Agent, error) {
+		lent++
+		return turn.Agent{
+			Models:      models(plays(says(call("delegate", `{"task":"again"}`)), says(text("done")))),
+			Tools:       &bench{tools: map[string]toolFunc{"delegate": d.Run}},
+			ReleaseFunc: func() { released++ },
+		}, nil
+	}
+	got, err := d.Run(t.Context(), parley.ToolCaller{Principal: alice, Session: "cli:x", Turn: "t"}, parley.ToolCall{ID: "c", Name: "delegate", Arguments: json.RawMessage(`{"task":"go"}`)})
+	if err != nil || got.Text != "done" || lent != 4 || released != lent {
+		t.Errorf("lent %d, released %d, %+v, %v", lent, released, got, err)
+	}
+}

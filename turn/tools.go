@@ -21,6 +21,7 @@ var errStubborn = errors.New("the tool does not stop")
 const (
 	textCanceled = "Canceled: a person stopped the turn while this ran. What it had done by then is not undone."
 	textTimeUp   = "Stopped: the turn's time is up. What it had done by then is not undone."
+	textNotBegun = "Canceled: the turn was stopped before this ran. It has done nothing."
 	textDenied   = "Refused: "
 	textStubborn = "The outcome is unknown: this was stopped, and went on all the same. Look before you repeat it."
 )
@@ -29,9 +30,6 @@ const (
 // the other, and reports whether there were any.
 func (x *run) runTools(ctx context.Context) (ran bool, err error) {
 	for _, call := range x.open() {
-		if ctx.Err() != nil {
-			return ran, context.Cause(ctx)
-		}
 		ran = true
 		result, err := x.t.Journal.Call(ctx, call, func(ctx context.Context) (parley.ToolResult, error) {
 			return x.runTool(ctx, call)
@@ -80,6 +78,14 @@ func (x *run) effect(call parley.ToolCall) (parley.ToolEffect, string) {
 // runTool runs one call. What a person stops has a result, so that the transcript
 // says it; what the end of the process stops has none, and its outcome is unknown.
 func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolResult, error) {
+	if ctx.Err() != nil {
+		// The journal has its start, which came with the message or with the result
+		// before it, so it gets an end.
+		if cause := context.Cause(ctx); !errors.Is(cause, parley.ErrCanceled) && !errors.Is(cause, errTurnTime) {
+			return parley.ToolResult{}, &parley.SuspendError{Usage: x.total(), Err: cause}
+		}
+		return x.toolError(call, textNotBegun), nil
+	}
 	if effect, why := x.effect(call); effect == parley.ToolDeny {
 		return x.toolError(call, textDenied+why), nil
 	}
@@ -116,7 +122,8 @@ func (x *run) give(ctx context.Context, by parley.ToolCaller, call parley.ToolCa
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		var o outcome
+		// What holds if the tool ends this goroutine.
+		o := outcome{err: parley.Errorf(parley.CodeInternal, "tool %s ended without a result", call.Name)}
 		defer func() {
 			if r := recover(); r != nil {
 				o.err = parley.Errorf(parley.CodeInternal, "tool %s broke: %v", call.Name, r)
