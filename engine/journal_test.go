@@ -197,8 +197,8 @@ func TestUsageOfATurnThatWaits(t *testing.T) {
 	id := s.session("a", parley.SessionDirect, "cli:alice")
 	s.post(alice, id, say("1", "go"))
 	for range 2 {
-		s.clock.wait(time.Minute)
-		s.clock.pass(time.Minute)
+		s.clock.WaitForTimer(time.Minute)
+		s.clock.Advance(time.Minute)
 	}
 	s.turns(id, 1)
 	if len(found) != 3 || found[0] != (parley.Usage{}) || found[1] != used || found[2] != used.Plus(used) {
