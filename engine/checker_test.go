@@ -408,7 +408,8 @@ func (c *checker) stoppedBefore() map[parley.CallID]bool {
 }
 
 // noBlindRepeat: a call ran once at most, never if it was not allowed, and what ran
-// has an outcome, or its turn was stopped.
+// has an outcome, or its turn was stopped. What is finished ran, or says that it was
+// stopped before.
 func (c *checker) noBlindRepeat() {
 	ran := map[parley.CallID]int{}
 	for _, l := range c.lines {
@@ -421,6 +422,7 @@ func (c *checker) noBlindRepeat() {
 	ended := map[parley.CallID]bool{}
 	stopped := c.stoppedBefore()
 	for id := range c.sessions {
+		stopped := stoppedBefore(c.bodies[id])
 		for _, b := range c.bodies[id] {
 			switch b := b.(type) {
 			case *parley.ToolCompleted:
@@ -447,6 +449,29 @@ func (c *checker) noBlindRepeat() {
 			c.bad("%s: call %s of %s ran, and the turn ended well without its outcome", l.Session, l.Call, l.Turn)
 		}
 	}
+}
+
+// stoppedBefore gives the calls whose results say that they did not run, or were
+// redacted: a result stands behind the end of its call.
+func stoppedBefore(bodies []parley.EventBody) map[parley.CallID]bool {
+	stopped := map[parley.CallID]bool{}
+	for i, b := range bodies {
+		end, ok := b.(*parley.ToolCompleted)
+		if !ok || i+1 == len(bodies) {
+			continue
+		}
+		switch next := bodies[i+1].(type) {
+		case *parley.Tombstone:
+			stopped[end.Call] = true
+		case *parley.Message:
+			for _, p := range next.Parts {
+				if p.Result != nil && p.Result.CallID == end.Call && p.Result.IsError && strings.Contains(p.Result.Text, "stopped before this ran") {
+					stopped[end.Call] = true
+				}
+			}
+		}
+	}
+	return stopped
 }
 
 // canceled: a turn whose cancellation was acknowledged did not end otherwise.

@@ -64,14 +64,14 @@ func TestCallsAtOnce(t *testing.T) {
 			}
 			return err
 		}
-		errs := make([]error, n)
+		errs := make([]error, 2*n)
 		var over sync.WaitGroup
 		for i, c := range calls {
 			over.Go(func() { errs[i] = run(c, true) })
 		}
 		over.Wait()
-		for _, c := range calls {
-			errs = append(errs, run(c, false))
+		for i, c := range calls {
+			errs[n+i] = run(c, false)
 		}
 		return ends(tc, "ok"), errors.Join(errs...)
 	})

@@ -182,7 +182,10 @@ func runChild(dir string) error {
 			return err
 		}
 		if u.Event != nil && u.Event.Type == parley.EventTurnCompleted {
-			fmt.Printf("steps %d\n", wire.n)
+			wire.mu.Lock() // the lane may be at the step after its commit
+			n := wire.n
+			wire.mu.Unlock()
+			fmt.Printf("steps %d\n", n)
 			return nil
 		}
 	}

@@ -266,11 +266,12 @@ func checkFailures(t *testing.T, c *talk, turns int) {
 	t.Helper()
 	have := map[string]bool{}
 	for at, what := range c.failed {
-		if at.turn%2 != 0 {
+		switch {
+		case at.turn%2 != 0:
 			have[what+" without tools"] = true
-		} else if at.results == 0 {
+		case at.results == 0:
 			have[what+" before the first call"] = true
-		} else {
+		default:
 			have[what+" after a result"] = true
 		}
 	}

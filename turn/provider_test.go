@@ -90,7 +90,10 @@ func TestRequestsThatWereNotMade(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
-			m := plays(fails(errDown), fails(errDown), says(text("never")))
+			m := plays()
+			for range failures {
+				m.answers = append(m.answers, fails(errDown))
+			}
 			m.info.Price = &parley.Price{Input: 1_000_000, Output: 1_000_000_000}
 			r := runner(t, turn.Agent{Models: models(m)}, func(c *turn.Config) {
 				c.Clock = newManual()
