@@ -378,35 +378,6 @@ func (c *checker) noGaps() {
 	}
 }
 
-// stoppedBefore gives the calls that say that they were stopped before they ran, and
-// those whose result may have been redacted.
-func (c *checker) stoppedBefore() map[parley.CallID]bool {
-	stopped := map[parley.CallID]bool{}
-	for id := range c.sessions {
-		shown, redacted := map[parley.CallID]bool{}, false
-		for _, b := range c.bodies[id] {
-			m, ok := b.(*parley.Message)
-			if !ok {
-				_, gone := b.(*parley.Tombstone)
-				redacted = redacted || gone
-				continue
-			}
-			for _, p := range m.Parts {
-				if p.Result != nil {
-					shown[p.Result.CallID] = true
-					stopped[p.Result.CallID] = p.Result.IsError && strings.HasPrefix(p.Result.Text, "Canceled: the turn was stopped before")
-				}
-			}
-		}
-		for _, b := range c.bodies[id] {
-			if done, ok := b.(*parley.ToolCompleted); ok && redacted && !shown[done.Call] {
-				stopped[done.Call] = true
-			}
-		}
-	}
-	return stopped
-}
-
 // noBlindRepeat: a call ran once at most, never if it was not allowed, and what ran
 // has an outcome, or its turn was stopped. What is finished ran, or says that it was
 // stopped before.
@@ -420,7 +391,6 @@ func (c *checker) noBlindRepeat() {
 		}
 	}
 	ended := map[parley.CallID]bool{}
-	stopped := c.stoppedBefore()
 	for id := range c.sessions {
 		stopped := stoppedBefore(c.bodies[id])
 		for _, b := range c.bodies[id] {
