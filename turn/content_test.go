@@ -73,7 +73,16 @@ func TestSecretsStayOut(t *testing.T) {
 		},
 	}}
 	r := runner(t, turn.Agent{Models: models(m), Tools: tools}, func(c *turn.Config) { c.Scrubber = &scrubber })
-	l.run(r, l.ask(parley.TextPart("Tell me")))
+	id := l.ask(parley.TextPart("Tell me"))
+	end, err := r.Run(t.Context(), l.context(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := l.store.Calls(t.Context(), parley.SeeAll(), l.session, id) // they go with the turn
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.close(id, end)
 	refused := l.run(r, l.ask(parley.TextPart("And now")))
 	_, err = r.Run(t.Context(), l.context(l.ask(parley.TextPart("Again"))))
 	if err == nil || refused.Completed.Error == nil {
@@ -94,10 +103,6 @@ func TestSecretsStayOut(t *testing.T) {
 		}
 		seen["prompts"] += string(data)
 	}
-	calls, err := l.store.Calls(t.Context(), parley.SeeAll(), l.session, "t1")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range calls {
 		seen["journal"] += string(c.Result)
 	}
@@ -108,7 +113,7 @@ func TestSecretsStayOut(t *testing.T) {
 				t.Errorf("%s shows %q: %.300s", where, form, text)
 			}
 		}
-		if where != "journal" && !strings.Contains(text, secret.Mask) {
+		if !strings.Contains(text, secret.Mask) {
 			t.Errorf("%s has nothing scrubbed: the secret never got there", where)
 		}
 	}

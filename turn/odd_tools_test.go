@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/secret"
 	"github.com/parley-run/parley/turn"
 )
 
@@ -160,5 +161,25 @@ func TestMediaNobodyHas(t *testing.T) {
 	}
 	if got := l.callStates(); !slices.Equal(got, []parley.CallState{parley.CallFinished, parley.CallFinished}) {
 		t.Errorf("calls: %q", got)
+	}
+}
+
+// TestSecretInAMediaName has a tool name its media like a secret.
+func TestSecretInAMediaName(t *testing.T) {
+	t.Parallel()
+	var scrubber secret.Scrubber
+	scrubber.Add(secret.NewValue("sk-secret-of-the-program"))
+	l := newLab(t)
+	if _, err := l.store.Commit(t.Context(), parley.Batch{At: start, Blobs: []parley.BlobChange{{Handle: "kept", Type: "text/plain", Size: 3}}}); err != nil {
+		t.Fatal(err)
+	}
+	media := &parley.Media{Handle: "kept", Type: "text/plain", Name: "sk-secret-of-the-program.txt"}
+	tools := &bench{tools: map[string]toolFunc{"look": func(context.Context, parley.ToolCaller, parley.ToolCall) (parley.ToolResult, error) {
+		return parley.ToolResult{Text: "x", Media: media}, nil
+	}}}
+	m := plays(says(call("look", `{}`)), says(text("Done.")))
+	l.run(runner(t, turn.Agent{Models: models(m), Tools: tools}, func(c *turn.Config) { c.Scrubber = &scrubber }), l.ask(parley.TextPart("Go")))
+	if got := l.messages()[2].Parts[0].Result.Media.Name; got != secret.Mask+".txt" || media.Name != "sk-secret-of-the-program.txt" {
+		t.Errorf("stored as %q, and the tool's own is %q", got, media.Name)
 	}
 }

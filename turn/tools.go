@@ -110,6 +110,11 @@ func (x *run) runTool(ctx context.Context, call parley.ToolCall) (parley.ToolRes
 	}
 	result.CallID = call.ID
 	result.Text = x.clean(result.Text)
+	if result.Media != nil {
+		m := *result.Media
+		m.Name = x.runner.cfg.Scrubber.Text(m.Name)
+		result.Media = &m
+	}
 	return result, nil
 }
 
