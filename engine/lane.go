@@ -131,6 +131,28 @@ func (l *lane) run(b *begun) {
 			pause = min(2*pause, longestPause)
 		}
 	}
+	if more {
+		l.leave(ctx)
+	}
+}
+
+// leave is for a lane that the engine stops while there may be more to do: its
+// session does not stay busy for what was taken back meanwhile. What still waits is
+// found at the next start.
+func (l *lane) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
+	s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
+	if err != nil || s.Status != parley.StatusRunning || s.Queued > 0 {
+		return
+	}
+	turns, err := l.store.OpenTurns(ctx, parley.SeeAll(), l.id)
+	if err != nil || len(turns) > 0 {
+		return
+	}
+	if _, err := l.rest(ctx, s); err != nil {
+		l.cfg.Log.Error("let a session rest", "session", l.id, "error", err)
+	}
 }
 
 // goOn reports whether to look for more; if not, the lane is gone.

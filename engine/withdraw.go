@@ -31,7 +31,10 @@ func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 	return false, errRestless()
 }
 
+// withdraw takes an input back. The session is held meanwhile: a turn that ends in
+// between looks at what waits to decide whether the session is still busy.
 func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef) (bool, error) {
+	defer h.engine.holds.hold(id)()
 	s, err := h.engine.store.Session(ctx, parley.SeeAll(), id)
 	if err != nil {
 		return false, err
