@@ -85,7 +85,9 @@ func count(c *parley.Counters, e *oracleEvent) {
 	if !ok {
 		return
 	}
-	c.Turns++
+	if !done.Uncounted {
+		c.Turns++
+	}
 	c.InputTokens += done.Usage.InputTokens
 	c.OutputTokens += done.Usage.OutputTokens
 	c.CacheReadTokens += done.Usage.CacheReadTokens
