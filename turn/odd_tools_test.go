@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/parleytest"
 	"github.com/parley-run/parley/secret"
 	"github.com/parley-run/parley/turn"
 )
@@ -66,7 +67,7 @@ func TestStubbornTool(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
-			clock := newManual()
+			clock := parleytest.NewClock(start)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			release, gone := make(chan struct{}), make(chan struct{})
 			ran := 0
@@ -81,8 +82,8 @@ func TestStubbornTool(t *testing.T) {
 			r := runner(t, turn.Agent{Models: models(m), Tools: tools}, func(c *turn.Config) { c.Clock = clock })
 			id := l.ask(parley.TextPart("Go"))
 			go func() {
-				clock.wait(30 * time.Second)
-				clock.pass(30 * time.Second)
+				clock.WaitForTimer(30 * time.Second)
+				clock.Advance(30 * time.Second)
 			}()
 			end, err := r.Run(ctx, l.context(id))
 			if test.again {
@@ -115,12 +116,12 @@ func TestStubbornTool(t *testing.T) {
 func TestSlowToStop(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	clock := newManual()
+	clock := parleytest.NewClock(start)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tools := &bench{tools: map[string]toolFunc{"look": func(context.Context, parley.ToolCaller, parley.ToolCall) (parley.ToolResult, error) {
 		cancel(parley.ErrCanceled)
-		clock.wait(30 * time.Second)
-		clock.pass(29 * time.Second)
+		clock.WaitForTimer(30 * time.Second)
+		clock.Advance(29 * time.Second)
 		return parley.ToolResult{Text: "done"}, nil
 	}}}
 	id := l.ask(parley.TextPart("Go"))

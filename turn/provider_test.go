@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/parleytest"
 	"github.com/parley-run/parley/turn"
 )
 
@@ -24,7 +25,7 @@ func TestSameProviderFallsBack(t *testing.T) {
 	one := plays(fails(&parley.Error{Code: parley.CodeRateLimited, Message: "slow down", RetryAfter: 7 * time.Second}))
 	two := plays(says(text("two")), says(text("two again")))
 	one.name, two.name = "a/big", "a/small"
-	r := runner(t, turn.Agent{Models: models(one, two)}, func(c *turn.Config) { c.Clock = newManual() })
+	r := runner(t, turn.Agent{Models: models(one, two)}, func(c *turn.Config) { c.Clock = parleytest.NewClock(start) })
 	for range 2 { // the second time it is known, and not asked
 		if end := l.run(r, l.ask(parley.TextPart("Hi"))); end.Last == nil || end.Last.Model != "a/small" {
 			t.Errorf("%+v", end)
@@ -40,7 +41,7 @@ func TestSameProviderFallsBack(t *testing.T) {
 func TestBrokenModel(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	clock := newManual()
+	clock := parleytest.NewClock(start)
 	m := plays(
 		fails(errDown),
 		func(context.Context, func(parley.ModelPiece, error) bool) { panic("boom") },
@@ -56,7 +57,7 @@ func TestBrokenModel(t *testing.T) {
 			t.Fatalf("asked %d times, %v", len(m.asked), err)
 		}
 	}
-	clock.pass(time.Minute)
+	clock.Advance(time.Minute)
 	end := l.run(r, id)
 	if e := end.Completed.Error; len(m.asked) != 2 || e == nil || !strings.Contains(e.Message, "boom") || end.Completed.StopReason != parley.StopError {
 		t.Fatalf("asked %d times, %+v", len(m.asked), end.Completed)
@@ -96,7 +97,7 @@ func TestRequestsThatWereNotMade(t *testing.T) {
 			}
 			m.info.Price = &parley.Price{Input: 1_000_000, Output: 1_000_000_000}
 			r := runner(t, turn.Agent{Models: models(m)}, func(c *turn.Config) {
-				c.Clock = newManual()
+				c.Clock = parleytest.NewClock(start)
 				c.Breaker = turn.BreakerConfig{Failures: failures, Pause: time.Hour}
 			})
 			tc := l.context(l.ask(parley.TextPart("Go")))
