@@ -93,7 +93,7 @@ func plan(text string) (rounds [][]string, pause int) {
 
 // config makes the engine's configuration with one of two runners.
 func (h *history) config() (engine.Config, error) {
-	tools := handTools{h}
+	tools := handTools{history: h, gate: h.gate, mood: h.mood}
 	deft := []parley.ApprovalState{parley.ApprovalDenied, parley.ApprovalApproved}[h.seed%2]
 	var runner parley.Runner = ownLoop{tools, deft}
 	if !h.foreign {
@@ -210,8 +210,13 @@ func (h *history) trip(name string) {
 	}
 }
 
-// handTools are tools that write down that they ran.
-type handTools struct{ *history }
+// handTools are tools that write down that they ran. One that was given up may run
+// on when the next phase has begun, so they keep what belongs to their own.
+type handTools struct {
+	*history
+	gate *gate
+	mood *mood
+}
 
 func (t handTools) Specs() []parley.ToolSpec { return nil }
 
