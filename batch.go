@@ -11,8 +11,8 @@ import (
 //
 // A store first looks for inputs it already has, then checks what the batch
 // expects, then applies blobs, makes sure that those which the batch's media name
-// are there, and applies sessions, keys, aliases, users and identities, each in
-// the order given.
+// are there, and applies sessions, keys, aliases, users, identities, tokens,
+// passcodes and the audit, each in the order given.
 type Batch struct {
 	// At is the instant of the change; rows and events carry it. Required.
 	At time.Time
@@ -29,6 +29,11 @@ type Batch struct {
 	// Users and Identities are stored as they are given, or removed.
 	Users      []UserChange
 	Identities []IdentityChange
+	// Tokens and Passcodes are made, used up, revoked or removed.
+	Tokens    []TokenChange
+	Passcodes []PasscodeChange
+	// Audit is written down, at the instant of the batch.
+	Audit []AuditEntry
 }
 
 // SessionChange is what a batch does to one session. The parts are applied in

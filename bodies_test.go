@@ -55,6 +55,7 @@ var (
 func parts() []parley.Part {
 	return []parley.Part{
 		parley.TextPart("hello\nworld"),
+		{Kind: parley.PartText, Note: true, Text: "it is Monday"},
 		{Kind: parley.PartReasoning, Text: "hm"},
 		{Kind: parley.PartMedia, Media: &parley.Media{Handle: "sha256:ab", Type: "image/png", Name: "a b.png", Size: 7}},
 		{Kind: parley.PartToolCall, Call: &parley.ToolCall{ID: "c1", Name: "run", Arguments: []byte(`{"a":[1,2,{"b":null}]}`)}},
@@ -88,6 +89,7 @@ func bodyCases() []bodyCase {
 			breaking[parley.Admitted]{"no kind", invalid, func(b *parley.Admitted) { b.Kind = "" }},
 			breaking[parley.Admitted]{"unknown kind", invalid, func(b *parley.Admitted) { b.Kind = "wish" }},
 			breaking[parley.Admitted]{"unknown part", invalid, func(b *parley.Admitted) { b.Parts = []parley.Part{{Kind: "hologram"}} }},
+			breaking[parley.Admitted]{"a note that is no text", invalid, func(b *parley.Admitted) { b.Parts = []parley.Part{{Kind: parley.PartReasoning, Note: true}} }},
 			breaking[parley.Admitted]{"bad sender id", invalid, func(b *parley.Admitted) { b.Sender.ID = "a\n" }},
 			breaking[parley.Admitted]{"bad sender alternative id", invalid, func(b *parley.Admitted) { b.Sender.AltID = "a\n" }},
 			breaking[parley.Admitted]{"bad sender name", invalid, func(b *parley.Admitted) { b.Sender.Name = "a\x00" }},
@@ -104,6 +106,7 @@ func bodyCases() []bodyCase {
 			breaking[parley.Message]{"bad model", invalid, func(b *parley.Message) { b.Model = "a\n" }},
 			breaking[parley.Message]{"bad sender", invalid, func(b *parley.Message) { b.Sender = &parley.Sender{ID: "a\n"} }},
 			breaking[parley.Message]{"bad input", invalid, func(b *parley.Message) { b.Inputs = []parley.InputRef{{Origin: "x"}} }},
+			breaking[parley.Message]{"a note that is no text", invalid, func(b *parley.Message) { b.Parts = []parley.Part{{Kind: parley.PartReasoning, Note: true}} }},
 			breaking[parley.Message]{"many parts", tooLarge, func(b *parley.Message) { b.Parts = make([]parley.Part, parley.MaxParts+1) }},
 		),
 		bodyOf(parley.TurnStarted{Attempt: 2, Prompt: parley.PromptRef{ID: "default", Version: 3, SHA256: "ab"}},

@@ -25,6 +25,14 @@ const (
 	CodeUnavailable    Code = "unavailable"
 )
 
+// Codes gives every code.
+func Codes() []Code {
+	return []Code{
+		CodeInvalid, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeConflict, CodeBusy,
+		CodeTooLarge, CodeRateLimited, CodeBudgetExceeded, CodeInternal, CodeUnavailable,
+	}
+}
+
 // Error is the error type of Parley. Message is written for the person who has
 // to act on it: what is wrong and, where that is not obvious, what to do. It
 // never holds a secret. Op names the operation for logs and is not shown to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -25,6 +26,17 @@ var codes = []struct {
 	{parley.CodeBudgetExceeded, parley.ErrBudgetExceeded},
 	{parley.CodeInternal, parley.ErrInternal},
 	{parley.CodeUnavailable, parley.ErrUnavailable},
+}
+
+func TestCodesHasEveryCode(t *testing.T) {
+	t.Parallel()
+	var want []parley.Code
+	for _, c := range codes {
+		want = append(want, c.code)
+	}
+	if got := parley.Codes(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestErrorIsItsSentinel(t *testing.T) {

@@ -22,6 +22,8 @@ type (
 	IdentityID string
 	// DeliveryID names a delivery in the store.
 	DeliveryID string
+	// TokenID names a token; it is not the token.
+	TokenID string
 	// NoticeID names a notice within its session.
 	NoticeID string
 	// BlobHandle names a piece of media by its content.

@@ -36,8 +36,11 @@ const (
 // Part is one piece of durable content. Kind says which of the other fields is
 // set: Text for text and reasoning, else the one of that name.
 type Part struct {
-	Kind   PartKind    `json:"type"`
-	Text   string      `json:"text,omitempty"`
+	Kind PartKind `json:"type"`
+	Text string   `json:"text,omitempty"`
+	// Note marks a text that the runtime added for the model, such as the time:
+	// nobody wrote it.
+	Note   bool        `json:"note,omitempty"`
 	Media  *Media      `json:"media,omitempty"`
 	Call   *ToolCall   `json:"tool_call,omitempty"`
 	Result *ToolResult `json:"tool_result,omitempty"`
@@ -101,11 +104,11 @@ func (m *Message) Calls() []ToolCall {
 // TextPart makes a text part.
 func TextPart(text string) Part { return Part{Kind: PartText, Text: text} }
 
-// PlainText gives the text parts, one per line.
+// PlainText gives the text parts, one per line, without notes.
 func PlainText(parts []Part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		if p.Kind != PartText {
+		if p.Kind != PartText || p.Note {
 			continue
 		}
 		if b.Len() > 0 {
@@ -129,7 +132,7 @@ func (m *Message) Preview() string {
 	var b strings.Builder
 	runes, gap := 0, false
 	for _, p := range m.Parts {
-		if p.Kind != PartText {
+		if p.Kind != PartText || p.Note {
 			continue
 		}
 		for _, r := range p.Text {
@@ -196,6 +199,9 @@ func ValidateParts(parts []Part) error {
 }
 
 func (p *Part) validate() error {
+	if p.Note && p.Kind != PartText {
+		return invalidf("a note is a text, not of kind %s", quote(string(p.Kind)))
+	}
 	set := 0
 	for _, b := range []bool{p.Text != "", p.Media != nil, p.Call != nil, p.Result != nil} {
 		if b {

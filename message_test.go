@@ -33,6 +33,8 @@ func TestValidateParts(t *testing.T) {
 	}{
 		{"text", parley.TextPart("a\tb\r\nc\x1b[0m"), ""},
 		{"no text", parley.TextPart(""), ""},
+		{"note", parley.Part{Kind: parley.PartText, Note: true, Text: "a\nb"}, ""},
+		{"note without text", parley.Part{Kind: parley.PartText, Note: true}, ""},
 		{"media", media(func(*parley.Media) {}), ""},
 		{"call", call(func(*parley.ToolCall) {}), ""},
 		{"call with a scalar", call(func(c *parley.ToolCall) { c.Arguments = []byte(`1`) }), ""},
@@ -42,6 +44,11 @@ func TestValidateParts(t *testing.T) {
 		{"unknown kind", parley.Part{Kind: "hologram", Text: "x"}, invalid},
 		{"unknown kind, a megabyte long", parley.Part{Kind: parley.PartKind(strings.Repeat("\x00", 1<<20))}, invalid},
 		{"kind in capitals", parley.Part{Kind: "Text", Text: "x"}, invalid},
+		{"note that is reasoning", parley.Part{Kind: parley.PartReasoning, Note: true, Text: "x"}, invalid},
+		{"note that is media", parley.Part{Kind: parley.PartMedia, Note: true, Media: &parley.Media{Handle: "h", Type: "t"}}, invalid},
+		{"note that is a call", parley.Part{Kind: parley.PartToolCall, Note: true, Call: &parley.ToolCall{ID: "c", Name: "n"}}, invalid},
+		{"note that is a result", parley.Part{Kind: parley.PartToolResult, Note: true, Result: &parley.ToolResult{CallID: "c"}}, invalid},
+		{"note with NUL", parley.Part{Kind: parley.PartText, Note: true, Text: "\x00"}, invalid},
 		{"text with NUL", parley.TextPart("a\x00b"), invalid},
 		{"text that is not UTF-8", parley.TextPart("a\xc3"), invalid},
 		{"long text", parley.TextPart(strings.Repeat("x", parley.MaxBodyBytes+1)), tooLarge},
@@ -101,6 +108,8 @@ func TestPlainText(t *testing.T) {
 		{nil, ""},
 		{parts(), "hello\nworld"},
 		{[]parley.Part{parley.TextPart("a"), {Kind: parley.PartReasoning, Text: "no"}, parley.TextPart("b")}, "a\nb"},
+		{[]parley.Part{{Kind: parley.PartText, Note: true, Text: "no"}, parley.TextPart("a")}, "a"},
+		{[]parley.Part{{Kind: parley.PartText, Note: true, Text: "no"}}, ""},
 	} {
 		if got := parley.PlainText(test.parts); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
@@ -135,6 +144,11 @@ func TestPreview(t *testing.T) {
 		{"control characters", parley.MessageUser, text("a\x1b[31m\x07b"), "a [31m b"},
 		{"several parts", parley.MessageUser, text("a ", "", " b"), "a b"},
 		{"only text", parley.MessageUser, parts(), "hello world"},
+		{"note first", parley.MessageUser, []parley.Part{{Kind: parley.PartText, Note: true, Text: "no"}, parley.TextPart("a")}, "a"},
+		{"note between", parley.MessageUser, []parley.Part{
+			parley.TextPart("a"), {Kind: parley.PartText, Note: true, Text: "no"}, parley.TextPart("b"),
+		}, "a b"},
+		{"nothing but a note", parley.MessageUser, []parley.Part{{Kind: parley.PartText, Note: true, Text: "no"}}, ""},
 		{"fits", parley.MessageUser, text(repeat("x", 120)), repeat("x", 120)},
 		{"fits, with white space after", parley.MessageUser, text(repeat("x", 120) + " \n"), repeat("x", 120)},
 		{"one too many", parley.MessageUser, text(repeat("x", 121)), repeat("x", 120) + "…"},

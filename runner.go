@@ -121,8 +121,30 @@ type Budget interface {
 	Reserve(ctx context.Context, microUSD int64) (settle func(spent int64), err error)
 }
 
-// Prompter writes the system prompt of a turn and says which template it is
-// made from.
+// Prompter writes what a turn tells the model besides what people said. It is
+// asked when a turn starts and when it is taken up again.
 type Prompter interface {
-	Prompt(ctx context.Context, s Session, p Principal, notices []Notice) (string, PromptRef, error)
+	Prompt(ctx context.Context, p PromptContext) (Prompt, error)
+}
+
+// PromptContext is what a prompt is made from.
+type PromptContext struct {
+	Session   Session
+	Principal Principal
+	People    []Identity // who takes part
+	Notices   []Notice   // what the agent is told once
+	At        time.Time  // when the turn started
+}
+
+// Prompt is what a turn tells the model.
+type Prompt struct {
+	// System is the system prompt. It is the same from turn to turn, so that
+	// providers can reuse what they have read.
+	System string
+	// Preface stands before what people said, as a note that is stored with the
+	// turn: what differs from turn to turn, such as the time. It counts
+	// when the turn starts, and not when it is taken up again.
+	Preface string
+	// Ref names the template of both.
+	Ref PromptRef
 }

@@ -26,6 +26,7 @@ type Store interface {
 	LogReader
 	WorkReader
 	PeopleReader
+	CredentialReader
 	UsageReader
 	BlobReader
 
@@ -165,6 +166,23 @@ type PeopleReader interface {
 	Identity(ctx context.Context, id IdentityID) (Identity, error)
 	// Identities gives the identities of a user, sorted.
 	Identities(ctx context.Context, user UserID) ([]Identity, error)
+	// AllIdentities gives identities by id, those after the given one, whosever
+	// they are.
+	AllIdentities(ctx context.Context, after IdentityID, limit int) ([]Identity, error)
+}
+
+// CredentialReader reads tokens, codes and the audit. Who may do that is decided
+// above the store.
+type CredentialReader interface {
+	// TokenByHash gives the token with a hash, also one that is over.
+	TokenByHash(ctx context.Context, hash [32]byte) (Token, error)
+	// Tokens gives tokens by id, those after the given one, also those that are
+	// over: of one identity, or of all if it is empty.
+	Tokens(ctx context.Context, of IdentityID, after TokenID, limit int) ([]Token, error)
+	// Passcode gives the passcode with a hash, unless it is over at the instant.
+	Passcode(ctx context.Context, hash [32]byte, at time.Time) (Passcode, error)
+	// Audit gives lines of the audit, the newest first.
+	Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
 }
 
 // UsageReader reads what was consumed. Who may do that is decided above the

@@ -90,6 +90,21 @@ func (b *Batch) validateRows() error {
 			return err
 		}
 	}
+	for i := range b.Tokens {
+		if err := b.Tokens[i].validate(); err != nil {
+			return err
+		}
+	}
+	for i := range b.Passcodes {
+		if err := b.Passcodes[i].validate(); err != nil {
+			return err
+		}
+	}
+	for i := range b.Audit {
+		if err := b.Audit[i].validate(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -90,6 +90,23 @@ func full() parley.Batch {
 		Identities: []parley.IdentityChange{{Identity: parley.Identity{
 			ID: "telegram:7", User: "alice", Name: "Alice", CreatedAt: at,
 		}}},
+		Tokens: []parley.TokenChange{
+			{New: &parley.Token{
+				ID: "tok1", Kind: parley.TokenChannel, Hash: [32]byte{1}, Name: "the \"bot\"", Identity: "local:bot", Namespace: "telegram",
+				CreatedAt: at, ExpiresAt: at, LastUsedAt: at, RevokedAt: at,
+			}},
+			{New: &parley.Token{ID: "tok2", Kind: parley.TokenJoin, Hash: [32]byte{2}, Agent: "main"}},
+			{ID: "tok3", Revoke: true, Used: at, Remove: true},
+		},
+		Passcodes: []parley.PasscodeChange{
+			{New: &parley.Passcode{
+				Hash: [32]byte{1}, Kind: parley.PasscodeLink, Identity: "telegram:7", CreatedAt: at, ExpiresAt: at.Add(time.Minute),
+			}},
+			{Use: [32]byte{2}},
+		},
+		Audit: []parley.AuditEntry{{
+			Nr: 1, At: at, Action: "role_changed", Actor: "telegram:7", Via: "token", Session: "cli:work", Subject: "alice", Detail: "a\nb",
+		}},
 	}
 }
 
@@ -115,12 +132,20 @@ func TestValidateAcceptsWhatIsOptional(t *testing.T) {
 		"small session": {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Create: &parley.NewSession{
 			Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "api"}, Type: parley.SessionDirect,
 		}}}},
-		"a session that goes on":   {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Patch: parley.SessionPatch{Ended: &parley.Ending{}}}}},
-		"busy as the session says": {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Patch: parley.SessionPatch{Busy: new(parley.BusyMode(""))}}}},
-		"a key without a session":  {At: at, Keys: []parley.KeyChange{{Key: "k"}}},
-		"an alias let go":          {At: at, Aliases: []parley.AliasChange{{Alias: "a"}}},
-		"a user removed":           {At: at, Users: []parley.UserChange{{User: parley.User{ID: "alice"}, Remove: true}}},
-		"an identity removed":      {At: at, Identities: []parley.IdentityChange{{Identity: parley.Identity{ID: "a:1"}, Remove: true}}},
+		"a session that goes on":     {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Patch: parley.SessionPatch{Ended: &parley.Ending{}}}}},
+		"busy as the session says":   {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Patch: parley.SessionPatch{Busy: new(parley.BusyMode(""))}}}},
+		"a key without a session":    {At: at, Keys: []parley.KeyChange{{Key: "k"}}},
+		"an alias let go":            {At: at, Aliases: []parley.AliasChange{{Alias: "a"}}},
+		"a user removed":             {At: at, Users: []parley.UserChange{{User: parley.User{ID: "alice"}, Remove: true}}},
+		"an identity removed":        {At: at, Identities: []parley.IdentityChange{{Identity: parley.Identity{ID: "a:1"}, Remove: true}}},
+		"a token changed in nothing": {At: at, Tokens: []parley.TokenChange{{ID: "tok"}}},
+		"a small token": {At: at, Tokens: []parley.TokenChange{
+			{New: &parley.Token{ID: "tok", Kind: parley.TokenUser, Hash: [32]byte{31: 1}, Identity: "a:1"}},
+		}},
+		"a code made at the first instant": {At: at, Passcodes: []parley.PasscodeChange{
+			{New: &parley.Passcode{Kind: parley.PasscodePair, Hash: [32]byte{31: 1}, Identity: "a:1", ExpiresAt: at}},
+		}},
+		"an audit of nobody": {At: at, Audit: []parley.AuditEntry{{Action: "sign_in"}}},
 		"an approval settled": {At: at, Sessions: []parley.SessionChange{{Session: "cli:work", Approvals: []parley.ApprovalChange{
 			{Turn: "t", Call: "c", State: parley.ApprovalExpired},
 		}}}},
@@ -172,6 +197,13 @@ var idFields = map[string]func(*parley.Batch, string){
 	},
 	"identity":                 func(b *parley.Batch, s string) { b.Identities[0].Identity.ID = parley.IdentityID(s) },
 	"identity's user":          func(b *parley.Batch, s string) { b.Identities[0].Identity.User = parley.UserID(s) },
+	"new token":                func(b *parley.Batch, s string) { b.Tokens[0].New.ID = parley.TokenID(s) },
+	"new token's identity":     func(b *parley.Batch, s string) { b.Tokens[0].New.Identity = parley.IdentityID(s) },
+	"new token's namespace":    func(b *parley.Batch, s string) { b.Tokens[0].New.Namespace = s },
+	"token":                    func(b *parley.Batch, s string) { b.Tokens[2].ID = parley.TokenID(s) },
+	"code's identity":          func(b *parley.Batch, s string) { b.Passcodes[0].New.Identity = parley.IdentityID(s) },
+	"audit actor":              func(b *parley.Batch, s string) { b.Audit[0].Actor = parley.IdentityID(s) },
+	"audit session":            func(b *parley.Batch, s string) { b.Audit[0].Session = parley.SessionID(s) },
 	"expected key":             func(b *parley.Batch, s string) { b.Expect[0] = parley.KeyIs{Key: parley.Key(s)} },
 	"expected fence's session": func(b *parley.Batch, s string) { b.Expect[0] = parley.FenceIs{Session: parley.SessionID(s)} },
 	"expected status' session": func(b *parley.Batch, s string) { b.Expect[0] = parley.StatusIn{Session: parley.SessionID(s)} },
@@ -193,7 +225,7 @@ var idFields = map[string]func(*parley.Batch, string){
 var optionalIDs = map[string]bool{
 	"key of a new session": true, "input's user": true, "input's turn": true, "event's turn": true, "event's identity": true,
 	"changed input's turn": true, "who approved": true, "new delivery's turn": true, "key's session": true, "alias' key": true,
-	"identity's user": true,
+	"identity's user": true, "audit actor": true, "audit session": true,
 }
 
 // nameFields are all places of a batch for text on one line.
@@ -239,6 +271,11 @@ var nameFields = map[string]func(*parley.Batch, string){
 	"blob type":      func(b *parley.Batch, s string) { b.Blobs[0].Type = s },
 	"user name":      func(b *parley.Batch, s string) { b.Users[0].User.Name = s },
 	"identity name":  func(b *parley.Batch, s string) { b.Identities[0].Identity.Name = s },
+	"token name":     func(b *parley.Batch, s string) { b.Tokens[0].New.Name = s },
+	"token's agent":  func(b *parley.Batch, s string) { b.Tokens[1].New.Agent = s },
+	"audit action":   func(b *parley.Batch, s string) { b.Audit[0].Action = s },
+	"audit way":      func(b *parley.Batch, s string) { b.Audit[0].Via = s },
+	"audit subject":  func(b *parley.Batch, s string) { b.Audit[0].Subject = s },
 	"expected alias": func(b *parley.Batch, s string) { b.Expect[0] = parley.AliasIs{Alias: parley.Alias(s)} },
 	"expected input": func(b *parley.Batch, s string) {
 		b.Expect[0] = parley.InputIs{Ref: parley.InputRef{Origin: "x", ID: s}}
@@ -252,6 +289,7 @@ var nameFields = map[string]func(*parley.Batch, string){
 var requiredNames = map[string]bool{
 	"agent": true, "source kind": true, "metadata name": true, "patched metadata": true, "changed origin": true, "changed input": true,
 	"call's tool": true, "approval's tool": true, "target channel": true, "target chat": true, "notice kind": true,
+	"token's agent": true, "audit action": true,
 	"scope dimension": true, "scope value's name": true, "alias": true, "blob type": true, "expected alias": true, "expected input": true, "expected origin": true,
 }
 
@@ -415,6 +453,17 @@ func TestValidateRefusesFarTimes(t *testing.T) {
 		"user":             func(b *parley.Batch, at time.Time) { b.Users[0].User.CreatedAt = at },
 		"identity":         func(b *parley.Batch, at time.Time) { b.Identities[0].Identity.CreatedAt = at },
 		"blob":             func(b *parley.Batch, at time.Time) { b.Blobs[1].UnusedBefore = at },
+		"token":            func(b *parley.Batch, at time.Time) { b.Tokens[0].New.CreatedAt = at },
+		"token's end":      func(b *parley.Batch, at time.Time) { b.Tokens[0].New.ExpiresAt = at },
+		"token's last use": func(b *parley.Batch, at time.Time) { b.Tokens[0].New.LastUsedAt = at },
+		"revocation":       func(b *parley.Batch, at time.Time) { b.Tokens[0].New.RevokedAt = at },
+		"use of a token":   func(b *parley.Batch, at time.Time) { b.Tokens[2].Used = at },
+		"code": func(b *parley.Batch, at time.Time) {
+			b.Passcodes[0].New.CreatedAt, b.Passcodes[0].New.ExpiresAt = at, at.Add(time.Nanosecond)
+		},
+		"code's end": func(b *parley.Batch, at time.Time) {
+			b.Passcodes[0].New.CreatedAt, b.Passcodes[0].New.ExpiresAt = at.Add(-24*time.Hour), at
+		},
 	}
 	for name, set := range times {
 		t.Run(name, func(t *testing.T) {

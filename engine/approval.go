@@ -33,20 +33,26 @@ func (h *Handle) Approve(ctx context.Context, id parley.SessionID, call parley.C
 			a = other
 		}
 	}
-	requester, err := h.asked(ctx, id, a.Turn)
+	requester, err := h.engine.requester(ctx, id, a.Turn)
 	if err != nil {
 		return err
 	}
-	if _, err := h.on(ctx, access.OpApprove, id, func(t *access.Target) { t.Requester, t.Approval = requester, a.State }); err != nil {
+	own := requester.Identity != "" && h.caller.Is(requester)
+	found, err := h.on(ctx, access.OpApprove, id, func(t *access.Target) { t.Requester, t.Approval = own, a.State })
+	if err != nil {
 		return err
 	}
 	state := parley.ApprovalDenied
 	if allow {
 		state = parley.ApprovalApproved
 	}
-	err = h.engine.answer(ctx, a, state, h.caller.Principal().Identity, func(c *parley.SessionChange) {
+	err = h.engine.resolveApproval(ctx, a, state, h.caller.Principal().Identity, func(b *parley.Batch) {
+		b.Audit = found.audit
+		for i := range b.Audit {
+			b.Audit[i].Subject, b.Audit[i].Detail = string(call), a.Tool+" "+string(state)
+		}
 		if allow && remember == RememberSession {
-			c.Patch.Metadata = map[string]string{allowedPrefix + a.Tool: string(h.caller.Principal().Identity)}
+			b.Sessions[0].Patch.Metadata = remembered(found.Session, a.Tool, requester)
 		}
 	})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
@@ -82,41 +88,55 @@ func (l *lane) overdue(ctx context.Context, s parley.Session, turn parley.TurnID
 		if a.Default == parley.ApprovalApproved {
 			state = parley.ApprovalApproved
 		}
-		if err := l.answer(ctx, a, state, ""); err != nil && !changedMeanwhile(err) {
+		if err := l.resolveApproval(ctx, a, state, ""); err != nil && !changedMeanwhile(err) {
 			return time.Time{}, err
 		}
 	}
 	return until, nil
 }
 
-// answer settles a question. Whoever is first wins.
-func (e *Engine) answer(ctx context.Context, a parley.Approval, state parley.ApprovalState, by parley.IdentityID, more ...func(*parley.SessionChange)) error {
+// resolveApproval answers a question. Whoever is first wins.
+func (e *Engine) resolveApproval(ctx context.Context, a parley.Approval, state parley.ApprovalState, by parley.IdentityID, more ...func(*parley.Batch)) error {
 	change := parley.SessionChange{Session: a.Session}
-	settled(&change, a, state, by)
-	for _, f := range more {
-		f(&change)
-	}
-	_, err := e.store.Commit(ctx, parley.Batch{
+	addResolved(&change, a, state, by)
+	b := parley.Batch{
 		At:       e.cfg.Clock.Now(),
 		Expect:   []parley.Expectation{parley.ApprovalIs{Session: a.Session, Turn: a.Turn, Call: a.Call, State: parley.ApprovalPending}},
 		Sessions: []parley.SessionChange{change},
-	})
+	}
+	for _, f := range more {
+		f(&b)
+	}
+	_, err := e.store.Commit(ctx, b)
 	return err
 }
 
-// settled adds the answer to a question to a change.
-func settled(change *parley.SessionChange, a parley.Approval, state parley.ApprovalState, by parley.IdentityID) {
+// addResolved adds the answer to a question to a change.
+func addResolved(change *parley.SessionChange, a parley.Approval, state parley.ApprovalState, by parley.IdentityID) {
 	change.Approvals = append(change.Approvals, parley.ApprovalChange{Turn: a.Turn, Call: a.Call, State: state, By: by})
 	change.Events = append(change.Events, parley.Draft{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}})
 }
 
-const allowedPrefix = "parley.allowed."
+const allowedPrefix = reservedPrefix + "allowed."
 
-// allowedTools are the tools that a person has allowed for the whole session.
-func allowedTools(s parley.Session) map[string]bool {
+// remembered is the metadata which says that a tool may run for who asked, with the
+// role they had: what somebody was allowed, nobody else is.
+func remembered(s parley.Session, tool string, requester parley.Principal) map[string]string {
+	names := strings.Fields(s.Metadata[allowedPrefix+tool])
+	if name := allowedName(requester); !slices.Contains(names, name) {
+		names = append(names, name)
+	}
+	return map[string]string{allowedPrefix + tool: strings.Join(names, " ")}
+}
+
+func allowedName(p parley.Principal) string { return string(p.Role) + ":" + string(speaker(p)) }
+
+// allowedTools are the tools that may run for somebody, because a person has allowed
+// that for the whole session.
+func allowedTools(s parley.Session, p parley.Principal) map[string]bool {
 	allowed := map[string]bool{}
-	for name := range s.Metadata {
-		if tool, ok := strings.CutPrefix(name, allowedPrefix); ok {
+	for name, value := range s.Metadata {
+		if tool, ok := strings.CutPrefix(name, allowedPrefix); ok && slices.Contains(strings.Fields(value), allowedName(p)) {
 			allowed[tool] = true
 		}
 	}

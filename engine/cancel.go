@@ -13,6 +13,18 @@ import (
 // it had said, however the program ends. It reports false if there was nothing to
 // stop.
 func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
+	for range maxAttempts {
+		ok, err := h.tryCancel(ctx, id, turn)
+		if !errors.Is(err, errMoved) {
+			return ok, err
+		}
+	}
+	return false, errRestless()
+}
+
+// tryCancel is Cancel for the state a turn has. It fails with errMoved if the turn is
+// taken up or put off meanwhile.
+func (h *Handle) tryCancel(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
 	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), id)
 	if err != nil {
 		return false, err
@@ -23,27 +35,32 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 			open = t
 		}
 	}
-	requester, err := h.asked(ctx, id, open.ID)
+	requester, err := h.isRequester(ctx, id, open.ID)
 	if err != nil {
 		return false, err
 	}
-	if _, err := h.on(ctx, access.OpCancel, id, func(t *access.Target) { t.Requester = requester }); err != nil {
+	found, err := h.on(ctx, access.OpCancel, id, func(t *access.Target) { t.Requester = requester })
+	if err != nil {
 		return false, err
 	}
 	if open.ID == "" {
 		return false, nil
 	}
 	defer h.engine.holds.hold(id)()
-	_, err = h.engine.store.Commit(ctx, parley.Batch{
+	_, err = h.commit(ctx, parley.Batch{
 		At:       h.engine.cfg.Clock.Now(),
+		Audit:    found.audit,
 		Expect:   []parley.Expectation{parley.TurnIs{Session: id, Turn: open.ID, State: open.State}},
 		Sessions: []parley.SessionChange{{Session: id, Turns: []parley.TurnChange{{ID: open.ID, Cancel: true}}}},
 	})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
+		if h.rider.stale(err) {
+			return false, err
+		}
 		if e.Actual == parley.TurnDone || e.Actual == parley.TurnState("") {
 			return false, nil // it was completed first
 		}
-		return false, parley.Errorf(parley.CodeConflict, "the turn has changed meanwhile; try again")
+		return false, errMoved
 	}
 	if err != nil {
 		return false, err
@@ -53,17 +70,23 @@ func (h *Handle) Cancel(ctx context.Context, id parley.SessionID, turn parley.Tu
 	return true, nil
 }
 
-// asked reports whether the caller is whose input a turn works on.
-func (h *Handle) asked(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
+// isRequester reports whether the caller is whose input a turn works on.
+func (h *Handle) isRequester(ctx context.Context, id parley.SessionID, turn parley.TurnID) (bool, error) {
+	requester, err := h.engine.requester(ctx, id, turn)
+	return err == nil && requester.Identity != "" && h.caller.Is(requester), err
+}
+
+// requester gives whose input a turn works on; nobody, if there is no such turn.
+func (e *Engine) requester(ctx context.Context, id parley.SessionID, turn parley.TurnID) (parley.Principal, error) {
 	if turn == "" {
-		return false, nil
+		return parley.Principal{}, nil
 	}
-	l := &lane{Engine: h.engine, id: id}
+	l := &lane{Engine: e, id: id}
 	inputs, err := l.inputsOf(ctx, turn)
 	if err != nil || len(inputs) == 0 {
-		return false, err
+		return parley.Principal{}, err
 	}
-	return h.caller.Is(inputs[0].Principal), nil
+	return inputs[0].Principal, nil
 }
 
 func (e *Engine) laneOf(id parley.SessionID) *lane {

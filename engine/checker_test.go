@@ -268,6 +268,10 @@ func (c *checker) durable() {
 			if in.Shown == 0 {
 				c.bad("input %s is %s, and was not shown", l.Ref.ID, in.State)
 			}
+		case parley.InputCarriedOut:
+			if in.Shown == 0 && !c.h.takes {
+				c.bad("command %s was not answered", l.Ref.ID)
+			}
 		case parley.InputDropped:
 			if in.Shown != 0 || !c.mayBeDropped(in) {
 				c.bad("input %s in %s was dropped: %q", l.Ref.ID, in.Session, in.Decision)

@@ -54,6 +54,31 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	return err
 }
 
+// finish closes a turn as its runner ended it. What the store refuses, such as an
+// answer that is too long, it would refuse each time, and the turn would be run
+// again for nothing: it ends with an error instead, without its last words.
+func (l *lane) finish(ctx context.Context, b *begun, end parley.TurnEnd) error {
+	refused := func(err error) bool {
+		return err != nil && !changedMeanwhile(err) && !errors.Is(err, parley.ErrUnavailable) && ctx.Err() == nil
+	}
+	err := l.close(ctx, b, end)
+	if !refused(err) {
+		return err
+	}
+	l.cfg.Log.Error("the end of a turn cannot be stored", "session", l.id, "turn", b.turn.ID, "error", err)
+	failed := parley.TurnCompleted{StopReason: parley.StopError}
+	if end.Completed.StopReason == parley.StopAborted {
+		failed.StopReason = parley.StopAborted
+	}
+	failed.Usage = end.Completed.Usage
+	failed.Error = &parley.TurnError{Code: string(parley.CodeOf(err)), Message: "The answer could not be kept, and is lost. It has been noted for the operator."}
+	if err = l.close(ctx, b, parley.TurnEnd{Completed: failed}); refused(err) {
+		failed.Usage = l.spent(ctx, *b, nil) // it may be what was refused
+		err = l.close(ctx, b, parley.TurnEnd{Completed: failed})
+	}
+	return err
+}
+
 // closing is what the end of a turn changes, whatever becomes of the session.
 func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley.SessionChange, []parley.Expectation, error) {
 	done := parley.TurnDone
@@ -81,7 +106,7 @@ func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley
 			return change, nil, err
 		}
 		for _, a := range pending {
-			settled(&change, a, parley.ApprovalCanceled, "")
+			addResolved(&change, a, parley.ApprovalCanceled, "")
 			expect = append(expect, parley.ApprovalIs{Session: l.id, Turn: a.Turn, Call: a.Call, State: parley.ApprovalPending})
 		}
 	}

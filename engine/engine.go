@@ -42,6 +42,23 @@ type Config struct {
 	Resume lifecycle.Resume
 	// Groups says who triggers a turn in a group.
 	Groups group.Config
+	// NoCommands leaves texts that begin with a slash to the agent. By default the
+	// slash commands of package command are carried out.
+	NoCommands bool
+	// AgentFunc gives an agent as it is configured at present, for sessions that start
+	// because another was reset; nil, or false: they keep the agent of that one.
+	AgentFunc func(name string) (parley.AgentSnapshot, bool)
+	// ModelsFunc gives the models of a session's agent, the first choice first, for
+	// /model; nil: nothing can be chosen. What was chosen [ChosenModel] gives.
+	ModelsFunc func(parley.Session) []string
+	// StopSuspends makes /stop suspend the session as well: the next message starts
+	// another.
+	StopSuspends bool
+	// Zone is that of times that people read; nil: UTC.
+	Zone *time.Location
+	// SettledFunc is told what becomes of each turn that the last stop cut off; nil:
+	// nobody is.
+	SettledFunc func(lifecycle.Action)
 	// CustomTypes are types of events that the runner may emit.
 	CustomTypes []parley.EventType
 	// ForgetFunc is told of sessions that are reset, put away or deleted, so that
@@ -70,6 +87,7 @@ type Engine struct {
 	slots *slots
 	ready chan struct{} // closed once everything is settled
 	holds holds
+	looks looks
 
 	mu      sync.Mutex
 	working bool // lanes may start

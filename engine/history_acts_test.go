@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -58,7 +59,8 @@ func (h *history) act(ctx context.Context, rng *rand.Rand) {
 		weight int // they make a hundred
 		do     func() error
 	}{
-		{31, a.post},
+		{26, a.post},
+		{5, a.command},
 		{5, a.again},
 		{3, a.append},
 		{4, a.withdraw},
@@ -145,6 +147,24 @@ func (a actor) send(post func(context.Context, parley.SessionID, parley.Input) (
 	return nil
 }
 
+// command gives a slash command, which is done and answered once however often it
+// is given.
+func (a actor) command() error {
+	text := []string{"/undo", "/retry", "/stop", "/new", "/reset", "/resume", "/fork", "/title %s", "/status", "/busy collect", "/busy default", "/nothing"}[a.rng.IntN(12)]
+	in := say(fmt.Sprintf("%x", a.rng.Uint64()), strings.ReplaceAll(text, "%s", fmt.Sprint(a.rng.IntN(9))))
+	a.ledger.write(line{Kind: "rewind", Session: a.s.ID})
+	r, err := a.handle().Post(a.ctx, a.s.ID, in)
+	a.ledger.write(line{Kind: "rewind", Session: a.s.ID})
+	if err != nil {
+		return err
+	}
+	if r.Duplicate || r.State != parley.InputCarriedOut {
+		a.ledger.bad("%s was not carried out: %+v", text, r)
+	}
+	a.ledger.write(line{Kind: "ack", Ref: in.Ref, Session: a.s.ID, Text: in.Parts[0].Text, Who: a.who.Principal().Identity, Sender: in.Sender, Input: in.Kind})
+	return nil
+}
+
 // again says something that was said before, or something else under its name.
 func (a actor) again() error {
 	l, ok := a.ledger.pick(a.rng, "ack")
@@ -213,7 +233,7 @@ func (a actor) approve() error {
 }
 
 func (a actor) reset() error {
-	next, err := a.handle().Reset(a.ctx, a.s.ID)
+	next, err := a.handle().Reset(a.ctx, a.s.ID, engine.Anew{})
 	if err == nil {
 		a.ledger.write(line{Kind: "created", Session: next.ID})
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/group"
 )
 
 // writeTime is how long a write may take that has to happen although its turn was
@@ -64,6 +65,8 @@ type Journal struct {
 	asked     bool            // somebody, about a call
 	streaming string
 	after     uint64 // of the stream: the last event when it began
+	filter    group.Filter
+	shown     int // deltas of the stream
 }
 
 // entry is what is known about a call.
@@ -166,18 +169,27 @@ func (j *Journal) note(m *parley.Message) {
 	}
 }
 
-// Delta shows a piece of the answer.
-func (j *Journal) Delta(stream string, n int, kind parley.PartKind, text string) {
+// Delta shows a piece of the answer, without what people are not shown. So the
+// pieces that are shown are counted here.
+func (j *Journal) Delta(stream string, _ int, kind parley.PartKind, text string) {
 	if j.cfg.PublishFunc == nil {
 		return
 	}
 	j.mu.Lock()
 	if j.streaming != stream {
-		j.streaming, j.after = stream, j.lastSeq
+		j.streaming, j.after, j.shown, j.filter = stream, j.lastSeq, 0, group.Filter{}
 	}
+	if kind == parley.PartText {
+		text = j.filter.Write(text)
+	}
+	if text == "" {
+		j.mu.Unlock()
+		return
+	}
+	j.shown++
 	d := parley.Delta{
 		Session: j.cfg.Session, Turn: j.cfg.Turn, Fence: j.cfg.Fence, After: j.after,
-		Stream: stream, N: n, Kind: kind, Text: text,
+		Stream: stream, N: j.shown, Kind: kind, Text: text,
 	}
 	j.mu.Unlock()
 	j.cfg.PublishFunc(d)

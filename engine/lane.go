@@ -112,13 +112,15 @@ type alarm struct{ stop func() bool }
 func (l *lane) run(b *begun) {
 	ctx := l.laneCtx
 	more := true
-	if b != nil {
-		more = l.oneTurn(ctx, *b)
-	}
 	pause := firstPause
-	for l.goOn(more) {
+	for b != nil || l.goOn(more) {
 		var err error
-		more, err = l.step(ctx)
+		if b != nil {
+			more, err = l.oneTurn(ctx, *b)
+			b = nil
+		} else {
+			more, err = l.step(ctx)
+		}
 		if err == nil {
 			pause = firstPause
 			continue
@@ -207,15 +209,16 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 		l.slots.release()
 		return moved(err)
 	}
-	return l.oneTurn(ctx, *b), nil
+	return l.oneTurn(ctx, *b)
 }
 
 // oneTurn works on one turn, and reports whether there may be more to do. Who comes
-// after the commit that ended it wakes the lane.
-func (l *lane) oneTurn(ctx context.Context, b begun) (more bool) {
+// after the commit that ended it wakes the lane. If what became of the turn cannot
+// be written, that is an error: then it is not taken up again at once.
+func (l *lane) oneTurn(ctx context.Context, b begun) (more bool, err error) {
 	l.free = false
-	l.workOn(ctx, b)
-	return !l.free
+	err = l.workOn(ctx, b)
+	return !l.free, err
 }
 
 // rest makes a session idle that was between two turns, if the second does not

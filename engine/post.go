@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/access"
@@ -28,25 +30,59 @@ func (h *Handle) Append(ctx context.Context, id parley.SessionID, in parley.Inpu
 	return h.admit(ctx, access.OpAppend, id, in)
 }
 
+// Name completes the name of what the caller says in a session, as Post and Append do
+// with what is missing of it. Who wants to ask for the answer names the input first.
+func (h *Handle) Name(s parley.Session, ref parley.InputRef) parley.InputRef {
+	if ref.Origin == "" {
+		ref.Origin = string(h.caller.Principal().Identity) + "/" + cmp.Or(string(s.Key), string(s.ID))
+	}
+	if ref.ID == "" {
+		ref.ID = h.engine.cfg.IDFunc()
+	}
+	return ref
+}
+
 func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
 	s, err := h.on(ctx, op, id)
 	if err != nil {
 		return parley.Receipt{}, err
 	}
 	in.Principal = h.caller.Principal()
-	join := h.joining(s, in.Principal.Identity)
-	if in.Kind == "" {
+	s.join = h.joining(s, in.Principal.Identity)
+	switch in.Kind {
+	case "":
 		in.Kind = parley.InputMessage
+	case parley.InputMessage, parley.InputAutomation:
+	default:
+		return parley.Receipt{}, parley.Errorf(parley.CodeInvalid, "what is posted is a message or an automation; %q is the runtime's own", in.Kind)
+	}
+	if err := h.introduce(ctx, s.Session, &in); err != nil {
+		return parley.Receipt{}, err
+	}
+	in.Ref = h.Name(s.Session, in.Ref)
+	if err := h.replaced(ctx, s.Session); err != nil {
+		if _, known := h.engine.store.Input(ctx, parley.SeeAll(), in.Ref); known != nil {
+			return parley.Receipt{}, err
+		}
+		// It was said before: the commit gives its receipt.
 	}
 	in.State, in.Decision = parley.InputQueued, ""
+	if err := postable(s.Session, &in); err != nil {
+		return parley.Receipt{}, err
+	}
+	if op == access.OpPost {
+		if r, ok := h.asCommand(s.Session, &in); ok {
+			return h.carryOut(ctx, s, in, r)
+		}
+	}
 	verdict := group.Decide(group.Arrival{
 		Session: s.Type, Role: in.Principal.Role, Mentioned: &in.Mentioned, Bot: in.Sender.Bot,
 	}, h.engine.cfg.Groups)
 	if op == access.OpAppend || in.Kind == parley.InputMessage && verdict.Mode != group.ModeTurn {
-		return h.logOnly(ctx, s.Session, in, verdict.Why, join)
+		return h.logOnly(ctx, s, in, verdict.Why)
 	}
 	for range maxAttempts {
-		receipt, err := h.enqueue(ctx, s.Session, in, join)
+		receipt, err := h.enqueue(ctx, s, in)
 		if !errors.Is(err, errMoved) {
 			return receipt, err
 		}
@@ -57,23 +93,56 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 	return parley.Receipt{}, errRestless()
 }
 
+// postable refuses what could be admitted, but not be shown to a model as what
+// somebody wrote.
+func postable(s parley.Session, in *parley.Input) error {
+	size := 0
+	for _, p := range in.Parts {
+		if p.Note {
+			return parley.Errorf(parley.CodeInvalid, "notes are the runtime's own; a message has none")
+		}
+		size += len(p.Text)
+	}
+	if size < parley.MaxBodyBytes/2 {
+		return nil
+	}
+	_, err := parley.EncodeBody(messageOf(s, in, "t_00000000000000000000.in.00000000000000000000"))
+	return err
+}
+
 func errRestless() error {
 	return parley.Errorf(parley.CodeUnavailable, "the session changes all the time; try again")
 }
 
 // logOnly stores an input that gets no turn, as a message that the next turn sees.
-func (h *Handle) logOnly(ctx context.Context, s parley.Session, in parley.Input, why string, join []parley.Draft) (parley.Receipt, error) {
+func (h *Handle) logOnly(ctx context.Context, s spot, in parley.Input, why string) (parley.Receipt, error) {
 	in.State, in.Decision = parley.InputLogged, cutName(why)
-	m := shown(s, &in, "m_"+h.engine.cfg.IDFunc())
+	m := messageOf(s.Session, &in, "m_"+h.engine.cfg.IDFunc())
 	change := parley.SessionChange{
 		Session: s.ID, Admit: []parley.Input{in},
-		Events: append(join, parley.Draft{Identity: in.Principal.Identity, Body: m}),
+		Events: append(s.join, parley.Draft{Identity: in.Principal.Identity, Body: m}),
 	}
-	result, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: current(s), Sessions: []parley.SessionChange{change}})
+	result, err := h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Expect: current(s.Session), Sessions: []parley.SessionChange{change}})
 	if err != nil {
-		return parley.Receipt{}, h.notCurrent(err, s)
+		return parley.Receipt{}, h.notCurrent(err, s.Session)
 	}
 	return receipt(in, result, 0), nil
+}
+
+// introduce says who speaks in a group, where the surface does not: by the account
+// that asks, and what it is called. Else what somebody writes would begin without a
+// name before it, and could bring another's.
+func (h *Handle) introduce(ctx context.Context, s parley.Session, in *parley.Input) error {
+	if s.Type == parley.SessionDirect || in.Kind != parley.InputMessage || in.Sender.Name != "" {
+		return nil
+	}
+	account, err := h.engine.store.Identity(ctx, in.Principal.Identity)
+	if err != nil && !errors.Is(err, parley.ErrNotFound) {
+		return err
+	}
+	_, id, _ := strings.Cut(string(in.Principal.Identity), ":")
+	in.Sender.Name, in.Sender.ID = account.Name, cmp.Or(in.Sender.ID, id)
+	return nil
 }
 
 // joining makes who speaks a participant, if it is not one: an owner who comes
@@ -96,31 +165,31 @@ func current(s parley.Session) []parley.Expectation {
 // enqueue admits an input: together with the start of its turn if nobody works for
 // the session, else to the queue. It fails with errMoved if the session has changed
 // since it was read.
-func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (parley.Receipt, error) {
+func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input) (parley.Receipt, error) {
 	if s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
 		if l := h.engine.reserve(s.ID); l != nil {
-			return h.startAtOnce(ctx, l, s, in, join)
+			return h.startAtOnce(ctx, l, s, in)
 		}
 	}
-	how := mode(in, h.engine.busy(s))
+	how := mode(in, h.engine.busy(s.Session))
 	in.Decision = decisions[how]
-	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: join}
-	expect := append(current(s), parley.QueuedAtMost{Session: s.ID, Max: h.engine.cfg.Limits.Queue - 1})
+	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: s.join}
+	expect := append(current(s.Session), parley.QueuedAtMost{Session: s.ID, Max: h.engine.cfg.Limits.Queue - 1})
 	if how == parley.BusyReject {
-		expect = append(current(s), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
+		expect = append(current(s.Session), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
 	}
 	if how == parley.BusyInterrupt {
 		defer h.engine.holds.hold(s.ID)()
 	}
-	interrupt, err := h.interrupts(ctx, s, in, how)
+	interrupt, err := h.interrupts(ctx, s.Session, in, how)
 	if err != nil {
 		return parley.Receipt{}, err
 	}
-	if interrupt != "" {
-		change.Turns = append(change.Turns, parley.TurnChange{ID: interrupt, Cancel: true})
-		expect = append(expect, parley.TurnIs{Session: s.ID, Turn: interrupt, State: parley.TurnRunning})
+	if interrupt.ID != "" {
+		change.Turns = append(change.Turns, parley.TurnChange{ID: interrupt.ID, Cancel: true})
+		expect = append(expect, parley.TurnIs{Session: s.ID, Turn: interrupt.ID, State: interrupt.State})
 	}
-	result, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	result, err := h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Expect: expect, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
 		_, key := e.Expect.(parley.KeyIs)
 		if how == parley.BusyReject && !key {
@@ -134,10 +203,10 @@ func (h *Handle) enqueue(ctx context.Context, s parley.Session, in parley.Input,
 		}
 	}
 	if err != nil {
-		return parley.Receipt{}, h.notCurrent(err, s)
+		return parley.Receipt{}, h.notCurrent(err, s.Session)
 	}
-	if interrupt != "" {
-		h.engine.stopRunning(s.ID, interrupt)
+	if interrupt.ID != "" {
+		h.engine.stopRunning(s.ID, interrupt.ID)
 	}
 	h.engine.wake(s.ID)
 	return receipt(in, result, s.Queued), nil
@@ -153,28 +222,28 @@ var decisions = map[parley.BusyMode]string{
 }
 
 // startAtOnce admits an input and starts its turn in one commit.
-func (h *Handle) startAtOnce(ctx context.Context, l *lane, s parley.Session, in parley.Input, join []parley.Draft) (parley.Receipt, error) {
-	b, receipt, err := h.admitAndStart(ctx, s, in, join)
+func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Input) (parley.Receipt, error) {
+	b, receipt, err := h.admitAndStart(ctx, s, in)
 	unknown := errors.Is(err, parley.ErrOutcomeUnknown)
 	l.launch(b, unknown)
 	return receipt, err
 }
 
-func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.Input, join []parley.Draft) (*begun, parley.Receipt, error) {
-	notices, err := h.engine.store.Notices(ctx, parley.SeeAll(), s.ID)
+func (h *Handle) admitAndStart(ctx context.Context, s spot, in parley.Input) (*begun, parley.Receipt, error) {
+	in.Session = s.ID
+	p, err := h.engine.plan(ctx, s.Session, []parley.Input{in})
 	if err != nil {
 		return nil, parley.Receipt{}, err
 	}
-	in.Session = s.ID
-	p := h.engine.plan(s, []parley.Input{in}, notices)
 	in.State, in.Turn, in.Decision = parley.InputRunning, p.turn.ID, "the session was free"
 	if p.refused != nil {
 		in.State = parley.InputDone
 	}
 	p.inputs = []parley.Input{in}
 	p.change.Admit = p.inputs
-	p.change.Events = append(slices.Clone(join), p.change.Events...)
-	expect := append(current(s),
+	p.change.Events = append(slices.Clone(s.join), p.change.Events...)
+	p.audit = s.audit
+	expect := append(current(s.Session),
 		parley.FenceIs{Session: s.ID, Fence: s.Fence},
 		parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}},
 		parley.QueuedAtMost{Session: s.ID})
@@ -183,7 +252,7 @@ func (h *Handle) admitAndStart(ctx context.Context, s parley.Session, in parley.
 		return nil, parley.Receipt{}, errMoved
 	}
 	if err != nil {
-		return nil, parley.Receipt{}, h.notCurrent(err, s)
+		return nil, parley.Receipt{}, h.notCurrent(err, s.Session)
 	}
 	return b, receipt(in, result, 0), nil
 }
@@ -214,25 +283,46 @@ func (h *Handle) notCurrent(err error, s parley.Session) error {
 	return &parley.Error{Code: parley.CodeConflict, Message: "session " + string(s.ID) + " is not its key's current one any more; go on in the current one, or resume it", Err: err}
 }
 
-// interrupts gives the turn that an input stops: the running one, if its sender may
-// stop that. Automations wait.
-func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.TurnID, error) {
+// replaced refuses a session without a key that another has replaced. For one with a
+// key, the commit expects that it is the current one.
+func (h *Handle) replaced(ctx context.Context, s parley.Session) error {
+	if s.Key != "" || s.Ended == nil {
+		return nil
+	}
+	events, err := h.engine.store.Events(ctx, parley.SeeAll(), s.ID, parley.EventQuery{Last: true, Types: []parley.EventType{parley.EventEnded}, Limit: 1})
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	body, err := events[0].Decode()
+	if err != nil {
+		return err
+	}
+	ended, ok := body.(*parley.Ended)
+	if !ok || ended.Next == "" {
+		return nil
+	}
+	return h.notCurrent(&parley.ExpectError{Expect: parley.KeyIs{Session: s.ID}, Actual: ended.Next}, s)
+}
+
+// interrupts gives the turn that an input stops: the open one, be it that it runs or
+// that it waits, if the input's sender may stop that. Automations wait.
+func (h *Handle) interrupts(ctx context.Context, s parley.Session, in parley.Input, how parley.BusyMode) (parley.Turn, error) {
 	if how != parley.BusyInterrupt || s.Status == parley.StatusIdle || in.Kind == parley.InputAutomation {
-		return "", nil
+		return parley.Turn{}, nil
 	}
 	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
-	if err != nil || len(turns) == 0 || turns[0].State != parley.TurnRunning {
-		return "", err
+	if err != nil || len(turns) == 0 {
+		return parley.Turn{}, err
 	}
-	requester, err := h.asked(ctx, s.ID, turns[0].ID)
+	requester, err := h.isRequester(ctx, s.ID, turns[0].ID)
 	if err != nil {
-		return "", err
+		return parley.Turn{}, err
 	}
 	_, err = h.on(ctx, access.OpCancel, s.ID, func(t *access.Target) { t.Requester = requester })
 	if errors.Is(err, parley.ErrForbidden) {
-		return "", nil // it waits
+		return parley.Turn{}, nil // it waits
 	}
-	return turns[0].ID, err
+	return turns[0], err
 }
 
 // cutName cuts a sentence to what a decision holds.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,14 +13,22 @@ import (
 // Resume makes a session its key's current one again. The one that was goes out of
 // use, and stays.
 func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Session, error) {
+	s, err := h.resumeAt(ctx, id, "")
+	return shownSession(s), err
+}
+
+// resumeAt makes a session the current one of a key, be it another than its own,
+// which it has from then on. Empty: its own.
+func (h *Handle) resumeAt(ctx context.Context, id parley.SessionID, key parley.Key) (parley.Session, error) {
 	for range maxAttempts {
 		s, err := h.on(ctx, access.OpResume, id)
 		if err != nil {
 			return parley.Session{}, err
 		}
+		where := cmp.Or(key, s.Key)
 		var instead parley.SessionID
-		if s.Key != "" {
-			entry, err := h.engine.keys.lookup(ctx, string(s.Key))
+		if where != "" {
+			entry, err := h.engine.keys.lookup(ctx, string(where))
 			if err != nil {
 				return parley.Session{}, err
 			}
@@ -27,8 +36,8 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 				return s.Session, nil
 			}
 		}
-		err = h.resume(ctx, s.Session, instead)
-		if !changedMeanwhile(err) {
+		err = h.resume(ctx, s, where, instead)
+		if !changedMeanwhile(err) || h.rider.stale(err) {
 			if err != nil {
 				return parley.Session{}, err
 			}
@@ -38,16 +47,17 @@ func (h *Handle) Resume(ctx context.Context, id parley.SessionID) (parley.Sessio
 	return parley.Session{}, errRestless()
 }
 
-// resume makes a session current, instead of the one that is, in one commit.
-func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.SessionID) error {
+// resume makes a session the current one of a key, instead of the one that is, in
+// one commit.
+func (h *Handle) resume(ctx context.Context, s spot, key parley.Key, instead parley.SessionID) error {
 	release := h.engine.holds.hold(s.ID, instead)
 	defer release()
 	idle := parley.StatusIdle
-	b := parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: []parley.Expectation{parley.StatusIn{Session: s.ID, Any: []parley.Status{s.Status}}}}
+	b := parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Expect: []parley.Expectation{parley.StatusIn{Session: s.ID, Any: []parley.Status{s.Status}}}}
 	var stopped []parley.TurnChange
-	if s.Key != "" {
-		b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: instead})
-		b.Keys = []parley.KeyChange{{Key: s.Key, Session: s.ID}}
+	if key != "" {
+		b.Expect = append(b.Expect, parley.KeyIs{Key: key, Session: instead})
+		b.Keys = []parley.KeyChange{{Key: key, Session: s.ID}}
 	}
 	if instead != "" {
 		other, err := h.engine.store.Session(ctx, parley.SeeAll(), instead)
@@ -72,8 +82,14 @@ func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.Se
 	if s.Status == parley.StatusInactive {
 		change.Patch.Status = &idle
 	}
+	if key != s.Key {
+		change.Patch.Key = &key
+		if err := h.leave(ctx, s.Session, &b); err != nil {
+			return err
+		}
+	}
 	b.Sessions = append(b.Sessions, change)
-	if _, err := h.engine.store.Commit(ctx, b); err != nil {
+	if _, err := h.commit(ctx, b); err != nil {
 		return err
 	}
 	for _, c := range stopped {
@@ -84,6 +100,24 @@ func (h *Handle) resume(ctx context.Context, s parley.Session, instead parley.Se
 		h.engine.wake(instead)
 	}
 	h.engine.wake(s.ID)
+	return nil
+}
+
+// leave adds to a change that the key a session has had so far leads to it no more:
+// the next message there starts another. Otherwise that key would be left with a
+// session that ends elsewhere, where nobody can go on.
+func (h *Handle) leave(ctx context.Context, s parley.Session, b *parley.Batch) error {
+	if s.Key == "" {
+		return nil
+	}
+	entry, err := h.engine.keys.lookup(ctx, string(s.Key))
+	if err != nil {
+		return err
+	}
+	b.Expect = append(b.Expect, parley.KeyIs{Key: s.Key, Session: entry.Current})
+	if entry.Current == s.ID {
+		b.Keys = append(b.Keys, parley.KeyChange{Key: s.Key})
+	}
 	return nil
 }
 
@@ -103,7 +137,7 @@ func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parl
 	}
 	who := h.caller.Principal().Identity
 	next := h.engine.sessionID(id.Namespace())
-	_, err = h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: next,
 		Create: &parley.NewSession{
 			Agent: s.Agent, Source: s.Source, Type: parley.SessionDirect, Title: parley.Title{}, Fork: &parley.ForkPoint{Session: id, Seq: at},
@@ -113,7 +147,8 @@ func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parl
 	if err != nil {
 		return parley.Session{}, err
 	}
-	return h.engine.store.Session(ctx, parley.SeeAll(), next)
+	made, err := h.engine.store.Session(ctx, parley.SeeAll(), next)
+	return shownSession(made), err
 }
 
 // Rewound is what a rewind took back.
@@ -122,78 +157,119 @@ type Rewound struct {
 	// Text is what people had said in the first of the turns, to be said again in
 	// other words.
 	Text string
+
+	said []parley.Part // all of it
 }
 
 // Rewind takes the last turns of a session out of the model's sight. They stay in
 // the log. It is [parley.CodeConflict] while a turn is open.
 func (h *Handle) Rewind(ctx context.Context, id parley.SessionID, turns int) (Rewound, error) {
+	if turns < 1 {
+		return Rewound{}, parley.Errorf(parley.CodeInvalid, "a rewind takes back at least one turn")
+	}
+	return h.rewind(ctx, id, func(seen []began) int { return max(len(seen)-turns, 0) })
+}
+
+// RewindTo takes the turns that began after a seq out of the model's sight; see
+// [Handle.Rewind].
+func (h *Handle) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (Rewound, error) {
+	return h.rewind(ctx, id, func(seen []began) int {
+		return len(seen) - len(slices.DeleteFunc(slices.Clone(seen), func(b began) bool { return b.seq <= seq }))
+	})
+}
+
+// began is a turn that is still in sight: where it begins, and what was said.
+type began struct {
+	turn parley.TurnID
+	seq  uint64
+	said []parley.Part
+	by   []parley.IdentityID // who said it
+}
+
+func (h *Handle) rewind(ctx context.Context, id parley.SessionID, firstFunc func([]began) int) (Rewound, error) {
 	s, err := h.on(ctx, access.OpRewind, id)
 	if err != nil {
 		return Rewound{}, err
 	}
-	if turns < 1 {
-		return Rewound{}, parley.Errorf(parley.CodeInvalid, "a rewind takes back at least one turn")
-	}
-	events, err := h.engine.events(ctx, id, 0, 0, windowTypes)
+	events, err := h.engine.events(ctx, id, windowStart(s.LastSeq), 0, windowTypes)
 	if err != nil {
 		return Rewound{}, err
 	}
-	to, undone, err := rewindTo(events, turns)
+	seen, err := turnsInSight(events)
 	if err != nil {
 		return Rewound{}, err
 	}
-	_, err = h.engine.store.Commit(ctx, parley.Batch{
-		At: h.engine.cfg.Clock.Now(),
+	first := firstFunc(seen)
+	if first >= len(seen) {
+		return Rewound{}, parley.Errorf(parley.CodeConflict, "there is no turn to take back")
+	}
+	if h.rider != nil && h.rider.again && !h.saidAll(seen[first]) {
+		return Rewound{}, parley.Errorf(parley.CodeForbidden, "others spoke in the last turn; what they said is theirs to say again")
+	}
+	undone := Rewound{Turns: len(seen) - first, Text: parley.PlainText(seen[first].said), said: seen[first].said}
+	if h.rider != nil {
+		h.rider.undone = undone
+	}
+	_, err = h.commit(ctx, parley.Batch{
+		At: h.engine.cfg.Clock.Now(), Audit: s.audit,
 		Expect: []parley.Expectation{
 			parley.FenceIs{Session: id, Fence: s.Fence},
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
 		},
 		Sessions: []parley.SessionChange{{Session: id, Events: []parley.Draft{{
-			Identity: h.caller.Principal().Identity, Body: &parley.Rewound{ToSeq: to, Turns: undone.Turns},
+			Identity: h.caller.Principal().Identity, Body: &parley.Rewound{ToSeq: seen[first].seq - 1, Turns: undone.Turns},
 		}}}},
 	})
-	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
+	if _, moved := errors.AsType[*parley.ExpectError](err); moved && !keyMoved(err) {
 		return Rewound{}, parley.Errorf(parley.CodeConflict, "a turn is under way; stop it first")
 	}
 	return undone, err
 }
 
-// rewindTo finds the seq before the last turns that are still in sight.
-func rewindTo(events []parley.Event, turns int) (to uint64, undone Rewound, err error) {
-	type began struct {
-		turn parley.TurnID
-		seq  uint64
-		text string
+// saidAll reports whether all that was said in a turn was said by the caller. Notes
+// were said by nobody.
+func (h *Handle) saidAll(b began) bool {
+	for _, who := range b.by {
+		if who != "" && !h.caller.In([]parley.IdentityID{who}) {
+			return false
+		}
 	}
+	return true
+}
+
+// turnsInSight gives the turns that were not taken back, the first one first.
+func turnsInSight(events []parley.Event) ([]began, error) {
 	var seen []began
 	for _, e := range events {
 		body, err := e.Decode()
 		if err != nil {
-			return 0, Rewound{}, err
+			return nil, err
 		}
 		switch b := body.(type) {
 		case *parley.Rewound:
 			seen = slices.DeleteFunc(seen, func(s began) bool { return s.seq > b.ToSeq })
 		case *parley.Message:
-			if e.Turn == "" || b.Hidden || b.Role != parley.MessageUser || slices.ContainsFunc(seen, func(s began) bool { return s.turn == e.Turn }) {
+			if e.Turn == "" || b.Hidden || b.Role != parley.MessageUser {
 				continue
 			}
-			seen = append(seen, began{e.Turn, e.Seq, parley.PlainText(b.Parts)})
+			said := slices.DeleteFunc(slices.Clone(b.Parts), func(p parley.Part) bool { return p.Note })
+			if i := slices.IndexFunc(seen, func(s began) bool { return s.turn == e.Turn }); i >= 0 {
+				seen[i].said, seen[i].by = append(seen[i].said, said...), append(seen[i].by, e.Identity)
+				continue
+			}
+			seen = append(seen, began{e.Turn, e.Seq, said, []parley.IdentityID{e.Identity}})
 		}
 	}
-	if len(seen) == 0 {
-		return 0, Rewound{}, parley.Errorf(parley.CodeConflict, "there is no turn to take back")
-	}
-	first := seen[max(len(seen)-turns, 0)]
-	return first.seq - 1, Rewound{Turns: min(turns, len(seen)), Text: first.text}, nil
+	return seen, nil
 }
 
 // Redact takes away what somebody wrote in some events, and every copy of it.
 func (h *Handle) Redact(ctx context.Context, id parley.SessionID, seqs []uint64, reason string) error {
-	if _, err := h.on(ctx, access.OpRedact, id); err != nil {
+	s, err := h.on(ctx, access.OpRedact, id)
+	if err != nil {
 		return err
 	}
-	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
+	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: id, Redact: seqs,
 		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Redacted{Seqs: seqs, Reason: reason}}},
 	}}})
@@ -212,7 +288,7 @@ func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) er
 		return err
 	}
 	b := parley.Batch{
-		At: h.engine.cfg.Clock.Now(),
+		At: h.engine.cfg.Clock.Now(), Audit: s.audit,
 		Expect: []parley.Expectation{
 			parley.FenceIs{Session: id, Fence: s.Fence},
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
@@ -220,7 +296,7 @@ func (h *Handle) Delete(ctx context.Context, id parley.SessionID, purge bool) er
 		},
 		Sessions: []parley.SessionChange{{Session: id, Delete: true}},
 	}
-	_, err = h.engine.store.Commit(ctx, b)
+	_, err = h.commit(ctx, b)
 	if _, moved := errors.AsType[*parley.ExpectError](err); moved {
 		return parley.Errorf(parley.CodeConflict, "something is under way in the session; stop it first")
 	}

@@ -66,7 +66,7 @@ func TestReset(t *testing.T) {
 	s.post(alice, old.ID, say("1", "a"))
 	s.turns(old.ID, 1)
 	pasts(seen)
-	next, err := s.eng.As(alice).Reset(t.Context(), old.ID)
+	next, err := s.eng.As(alice).Reset(t.Context(), old.ID, engine.Anew{})
 	if err != nil || next.ID == old.ID || next.Key != old.Key {
 		t.Fatalf("%+v, %v", next, err)
 	}
@@ -133,7 +133,7 @@ func TestResetWhileBusy(t *testing.T) {
 	s.post(alice, old.ID, say("1", "a"))
 	<-h.began
 	s.post(alice, old.ID, say("2", "b"))
-	if _, err := s.eng.As(alice).Reset(t.Context(), old.ID); err != nil {
+	if _, err := s.eng.As(alice).Reset(t.Context(), old.ID, engine.Anew{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := sketch(t, s.turns(old.ID, 1)); got != ">a *! <half |aborted" {
@@ -268,7 +268,7 @@ func TestTailAndRewind(t *testing.T) {
 	if _, err := s.eng.As(alice).Rewind(t.Context(), old.ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	next, err := s.eng.As(alice).Reset(t.Context(), old.ID)
+	next, err := s.eng.As(alice).Reset(t.Context(), old.ID, engine.Anew{})
 	if err != nil {
 		t.Fatal(err)
 	}

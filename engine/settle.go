@@ -54,6 +54,9 @@ func (l *lane) settle(ctx context.Context, t parley.Turn) error {
 	}
 	decision := lifecycle.Settle(s, t, found, l.cfg.Resume, l.cfg.Clock.Now())
 	l.cfg.Log.Info("settle a turn", "session", l.id, "turn", t.ID, "action", decision.Action, "why", decision.Why)
+	if l.cfg.SettledFunc != nil {
+		l.cfg.SettledFunc(decision.Action)
+	}
 	completed := parley.TurnCompleted{StopReason: parley.StopError, Usage: t.Usage}
 	switch decision.Action {
 	case lifecycle.ActionDeliver:

@@ -111,3 +111,14 @@ func (s *slots) release() {
 	}
 	close(t.ready)
 }
+
+// tickets counts who waits.
+func (s *slots) tickets() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, list := range s.waiting {
+		n += len(list)
+	}
+	return n
+}

@@ -15,7 +15,8 @@ type begun struct {
 	fence     parley.Fence
 	lastSeq   uint64
 	inputs    []parley.Input
-	fresh     bool // nothing was done in it yet
+	fresh     bool   // nothing was done in it yet
+	system    string // the prompt, if it was written for the start
 	principal parley.Principal
 	journal   *Journal // of the run, once it has one
 	completed bool     // the commit that closes it was made
@@ -36,11 +37,10 @@ func (b *begun) asked() bool {
 // start starts a turn over inputs that wait. It gives nil if the turn ended with
 // its start, because the session has had its share.
 func (l *lane) start(ctx context.Context, s parley.Session, inputs []parley.Input) (*begun, error) {
-	notices, err := l.store.Notices(ctx, parley.SeeAll(), s.ID)
+	p, err := l.plan(ctx, s, inputs)
 	if err != nil {
 		return nil, err
 	}
-	p := l.plan(s, inputs, notices)
 	for _, in := range inputs {
 		p.change.Inputs = append(p.change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputRunning, Turn: p.turn.ID})
 	}
@@ -58,28 +58,44 @@ type plan struct {
 	turn    parley.Turn
 	inputs  []parley.Input
 	change  parley.SessionChange
+	prompt  parley.Prompt
 	refused *parley.TurnError // the turn ends with its start
+	audit   []parley.AuditEntry
 }
 
 // plan plans a turn over inputs.
-func (e *Engine) plan(s parley.Session, inputs []parley.Input, notices []parley.Notice) plan {
+func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Input) (plan, error) {
+	notices, err := e.store.Notices(ctx, parley.SeeAll(), s.ID)
+	if err != nil {
+		return plan{}, err
+	}
 	now := e.cfg.Clock.Now()
-	turn := parley.Turn{ID: parley.TurnID("t_" + e.cfg.IDFunc()), Session: s.ID, State: parley.TurnRunning, Attempt: 1, StartedAt: now}
+	prompt, err := e.prompt(ctx, parley.PromptContext{Session: s, Principal: inputs[0].Principal, Notices: notices, At: now})
+	if err != nil {
+		return plan{}, err
+	}
+	turn := parley.Turn{ID: parley.TurnID("t_" + e.cfg.IDFunc()), Session: s.ID, State: parley.TurnRunning, Attempt: 1, StartedAt: now, Prompt: prompt.Ref}
 	running := parley.StatusRunning
-	p := plan{session: s, turn: turn, inputs: inputs, change: parley.SessionChange{
+	p := plan{session: s, turn: turn, inputs: inputs, prompt: prompt, change: parley.SessionChange{
 		Session: s.ID, Claim: true,
 		Patch:  parley.SessionPatch{Status: &running},
 		Turns:  []parley.TurnChange{{ID: turn.ID, Start: true}},
-		Events: []parley.Draft{{Turn: turn.ID, Body: &parley.TurnStarted{Attempt: 1}}},
+		Events: []parley.Draft{{Turn: turn.ID, Body: &parley.TurnStarted{Attempt: 1, Prompt: prompt.Ref}}},
 	}}
+	if prompt.Ref != (parley.PromptRef{}) {
+		p.change.Turns[0].Prompt = &prompt.Ref
+	}
+	for _, n := range notices {
+		p.change.Notices = append(p.change.Notices, parley.NoticeChange{Consume: n.ID})
+	}
+	if prompt.Preface != "" {
+		// A message of its own: one that somebody wrote may be as long as it can be.
+		p.change.Events = append(p.change.Events, parley.Draft{Turn: turn.ID, Body: &parley.Message{
+			ID: string(turn.ID) + ".note", Role: parley.MessageUser, Parts: []parley.Part{{Kind: parley.PartText, Note: true, Text: prompt.Preface}},
+		}})
+	}
 	for i := range inputs {
-		m := shown(s, &inputs[i], string(turn.ID)+".in."+fmt.Sprint(i+1))
-		if i == 0 {
-			for _, n := range notices {
-				m.Parts = append([]parley.Part{parley.TextPart(noticePart(n))}, m.Parts...)
-				p.change.Notices = append(p.change.Notices, parley.NoticeChange{Consume: n.ID})
-			}
-		}
+		m := messageOf(s, &inputs[i], string(turn.ID)+".in."+fmt.Sprint(i+1))
 		p.change.Events = append(p.change.Events, parley.Draft{Turn: turn.ID, Identity: inputs[i].Principal.Identity, Body: m})
 	}
 	if counted(inputs) && s.Counters.Turns >= int64(e.cfg.Limits.MaxTurns) {
@@ -87,14 +103,35 @@ func (e *Engine) plan(s parley.Session, inputs []parley.Input, notices []parley.
 			"This conversation has had %d turns, which is its limit. Start a new one with /new; this one stays as it is.", s.Counters.Turns)}
 		e.refuse(&p)
 	}
-	return p
+	return p, nil
 }
 
-// noticePart is how a notice stands in the message of its turn.
-func noticePart(n parley.Notice) string { return "[Notice: " + strings.TrimSpace(n.Text) + "]" }
+// prompt writes what a turn tells the model besides what people said. Without a
+// prompter that is the notices alone.
+func (e *Engine) prompt(ctx context.Context, p parley.PromptContext) (parley.Prompt, error) {
+	if e.cfg.Prompter == nil {
+		var lines []string
+		for _, n := range p.Notices {
+			lines = append(lines, "[Notice: "+strings.TrimSpace(n.Text)+"]")
+		}
+		return parley.Prompt{Preface: strings.Join(lines, "\n")}, nil
+	}
+	people, err := e.store.Participants(ctx, parley.SeeAll(), p.Session.ID)
+	if err != nil {
+		return parley.Prompt{}, err
+	}
+	if p.People, err = e.identities(ctx, people); err != nil {
+		return parley.Prompt{}, err
+	}
+	prompt, err := e.cfg.Prompter.Prompt(ctx, p)
+	if err != nil {
+		return parley.Prompt{}, fmt.Errorf("write the prompt: %w", err)
+	}
+	return prompt, nil
+}
 
-// shown gives the message that shows an input to the model.
-func shown(s parley.Session, in *parley.Input, id string) *parley.Message {
+// messageOf gives the message that shows an input to the model.
+func messageOf(s parley.Session, in *parley.Input, id string) *parley.Message {
 	m := &parley.Message{
 		ID: id, Role: parley.MessageUser, Parts: in.Parts, Inputs: []parley.InputRef{in.Ref},
 		Undirected: s.Type == parley.SessionGroup && !in.Mentioned,
@@ -140,12 +177,12 @@ func (e *Engine) commitStart(ctx context.Context, p plan, expect []parley.Expect
 			p.change.Inputs[i].State = parley.InputDone
 		}
 	}
-	result, err := e.store.Commit(ctx, parley.Batch{At: p.turn.StartedAt, Expect: expect, Sessions: []parley.SessionChange{p.change}})
+	result, err := e.store.Commit(ctx, parley.Batch{At: p.turn.StartedAt, Audit: p.audit, Expect: expect, Sessions: []parley.SessionChange{p.change}})
 	if err != nil || p.refused != nil || result.Duplicate != nil {
 		return nil, result, err
 	}
 	return &begun{
 		session: p.session, turn: p.turn, fence: result.Sessions[0].Fence, lastSeq: result.Sessions[0].LastSeq,
-		inputs: p.inputs, fresh: true, principal: p.inputs[0].Principal,
+		inputs: p.inputs, fresh: true, system: p.prompt.System, principal: p.inputs[0].Principal,
 	}, result, nil
 }

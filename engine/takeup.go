@@ -52,7 +52,7 @@ func (l *lane) takeUp(ctx context.Context, s parley.Session, t parley.Turn) (mor
 		l.slots.release()
 		return moved(err)
 	}
-	return l.oneTurn(ctx, b), nil
+	return l.oneTurn(ctx, b)
 }
 
 // inputsOf gives the inputs that a turn works on.

@@ -16,14 +16,15 @@ func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 		return false, err
 	}
 	mine := err == nil && in.Session == id && h.caller.Is(in.Principal)
-	if _, err := h.on(ctx, access.OpWithdraw, id, func(t *access.Target) { t.Requester = mine }); err != nil {
+	found, err := h.on(ctx, access.OpWithdraw, id, func(t *access.Target) { t.Requester = mine })
+	if err != nil {
 		return false, err
 	}
 	if in.Session != id {
-		return false, parley.Errorf(parley.CodeNotFound, "there is no input %q in this session", ref.ID)
+		return false, noInput(ref)
 	}
 	for range maxAttempts {
-		ok, err := h.withdraw(ctx, id, ref)
+		ok, err := h.withdraw(ctx, id, ref, found.audit)
 		if !errors.Is(err, errMoved) {
 			return ok, err
 		}
@@ -33,7 +34,7 @@ func (h *Handle) Withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 
 // withdraw takes an input back. The session is held meanwhile: a turn that ends in
 // between looks at what waits to decide whether the session is still busy.
-func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef) (bool, error) {
+func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.InputRef, audit []parley.AuditEntry) (bool, error) {
 	defer h.engine.holds.hold(id)()
 	s, err := h.engine.store.Session(ctx, parley.SeeAll(), id)
 	if err != nil {
@@ -44,7 +45,10 @@ func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 		return false, err
 	}
 	expect := []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}}
-	change := parley.SessionChange{Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}}}
+	change := parley.SessionChange{
+		Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}},
+		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: []string{"queued"}}}},
+	}
 	if s.Status == parley.StatusRunning && len(turns) == 0 && s.Queued == 1 {
 		// The session is between two turns, and the second does not come.
 		idle := parley.StatusIdle
@@ -57,7 +61,7 @@ func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusRunning}},
 			parley.QueuedAtMost{Session: id, Max: 1})
 	}
-	_, err = h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: expect, Sessions: []parley.SessionChange{change}})
+	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Expect: expect, Audit: audit, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
 		if e.Index > 0 {
 			return false, errMoved

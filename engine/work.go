@@ -11,7 +11,7 @@ import (
 )
 
 // workOn runs a turn to where it ends or waits, and gives its slot back.
-func (l *lane) workOn(ctx context.Context, b begun) {
+func (l *lane) workOn(ctx context.Context, b begun) error {
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	release := l.holds.hold(l.id)
@@ -34,7 +34,7 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 		if canceled {
 			end.Completed.StopReason = parley.StopAborted // the cancellation was first
 		}
-		err = l.close(ctx, &b, end)
+		err = l.finish(ctx, &b, end)
 	case canceled && !notOwner(err):
 		err = l.close(ctx, &b, parley.TurnEnd{Completed: parley.TurnCompleted{StopReason: parley.StopAborted, Usage: l.spent(ctx, b, err)}})
 	default:
@@ -44,8 +44,12 @@ func (l *lane) workOn(ctx context.Context, b begun) {
 		b.spentFunc(b.completed)
 	}
 	if err != nil && !changedMeanwhile(err) {
-		l.cfg.Log.Error("write the end of a turn", "session", l.id, "turn", b.turn.ID, "error", err)
+		if l.laneCtx.Err() != nil { // nobody else says so any more
+			l.cfg.Log.Error("write the end of a turn", "session", l.id, "turn", b.turn.ID, "error", err)
+		}
+		return fmt.Errorf("write what became of turn %s: %w", b.turn.ID, err)
 	}
+	return nil
 }
 
 // runTurn runs a turn.
@@ -58,7 +62,7 @@ func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 	cfg := JournalConfig{
 		Session: l.id, Turn: b.turn.ID, Fence: b.fence, Clock: l.cfg.Clock,
 		SteeredFunc: func(ctx context.Context) ([]parley.Message, error) { return l.steered(ctx, *b) },
-		Allowed:     allowedTools(b.session), CustomTypes: l.cfg.CustomTypes,
+		Allowed:     allowedTools(b.session, b.principal), CustomTypes: l.cfg.CustomTypes,
 	}
 	if l.cfg.Feed != nil {
 		cfg.PublishFunc = l.cfg.Feed.Publish
@@ -69,10 +73,13 @@ func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 		return parley.TurnEnd{}, err
 	}
 	t.Journal = b.journal
-	if l.cfg.Prompter != nil {
-		if t.System, t.Turn.Prompt, err = l.cfg.Prompter.Prompt(ctx, b.session, b.principal, nil); err != nil {
-			return parley.TurnEnd{}, fmt.Errorf("write the prompt: %w", err)
+	t.System = b.system
+	if !b.fresh {
+		prompt, err := l.prompt(ctx, parley.PromptContext{Session: b.session, Principal: b.principal, At: b.turn.StartedAt})
+		if err != nil {
+			return parley.TurnEnd{}, err
 		}
+		t.System = prompt.System
 	}
 	if l.cfg.BudgetFunc != nil {
 		if t.Budget, b.spentFunc, err = l.cfg.BudgetFunc(ctx, t, kindOf(b.inputs)); err != nil {
@@ -106,7 +113,7 @@ func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
 			!access.Together(in.Principal, b.principal) || now.Before(in.NotBefore) || len(messages) == maxTogether {
 			continue
 		}
-		m := shown(b.session, in, string(b.turn.ID)+".in."+l.cfg.IDFunc())
+		m := messageOf(b.session, in, string(b.turn.ID)+".in."+l.cfg.IDFunc())
 		messages = append(messages, *m)
 		injected.Inputs = append(injected.Inputs, in.Ref)
 		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: in.Principal.Identity, Body: m})

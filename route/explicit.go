@@ -63,7 +63,7 @@ func (rt *Router) mainAgent(r *Resolution, name string) (agent string, ok bool) 
 // aliasForm reports whether a name looks like one that routing gives.
 func aliasForm(name string) bool {
 	name = text(name)
-	return strings.HasPrefix(name, "agent:") || strings.HasPrefix(name, channelUnified+":")
+	return strings.HasPrefix(name, "agent:") || strings.HasPrefix(name, ChannelUnified+":")
 }
 
 func isHash(s string) bool {

@@ -64,8 +64,8 @@ func (r *Resolution) refuseOrigin() error {
 	switch {
 	case f.noChannel:
 		return parley.Errorf(parley.CodeInvalid, "the message has no channel, so nobody knows where it comes from; name one")
-	case f.channel == channelUnified:
-		return parley.Errorf(parley.CodeInvalid, "the channel %s is Parley's own; give the surface another name", channelUnified)
+	case f.channel == ChannelUnified:
+		return parley.Errorf(parley.CodeInvalid, "the channel %s is Parley's own; give the surface another name", ChannelUnified)
 	case f.chat == "" && !bySender && (!bySpace || slices.Contains(r.Dimensions, parley.DimensionChat)):
 		return parley.Errorf(parley.CodeInvalid, "nothing in the message identifies a chat, so strangers would share the conversation; give a chat id")
 	case len(r.Dimensions) > 0 && len(r.Scope.Values) == 0:

@@ -6,11 +6,12 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// The scope of unified conversations. No surface may call itself so.
-const (
-	channelUnified = "unified"
-	unifiedOwner   = "default"
-)
+// ChannelUnified is the channel in the scope of unified conversations. No surface may
+// call itself so.
+const ChannelUnified = "unified"
+
+// unifiedOwner is whose the conversation of owners is.
+const unifiedOwner = "default"
 
 // unifiedUser says whether the message goes to a user's one conversation, and
 // under which name.
@@ -40,7 +41,7 @@ func (r *Resolution) unify(standard, user string, w *why) {
 	r.Unified = true
 	r.Dimensions = []parley.Dimension{parley.DimensionSender}
 	r.Scope = parley.Scope{
-		Version: scopeVersion, Agent: r.Agent, Channel: channelUnified, Account: defaultAccount,
+		Version: scopeVersion, Agent: r.Agent, Channel: ChannelUnified, Account: defaultAccount,
 		Dimensions: r.Dimensions, Values: map[parley.Dimension]string{parley.DimensionSender: user},
 	}
 	r.Signature = Signature(r.Scope)

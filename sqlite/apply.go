@@ -100,7 +100,10 @@ func (p *prepared) apply(t *tx) error {
 			return err
 		}
 	}
-	return t.applyPeople(p.Batch)
+	if err := t.applyPeople(p.Batch); err != nil {
+		return err
+	}
+	return t.applyCredentials(p.Batch)
 }
 
 // findDuplicate looks for an admitted input that is there already, and makes it

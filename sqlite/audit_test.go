@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -290,7 +291,29 @@ func (l *ledger) compareRows(ctx context.Context, s parley.Store, batches map[st
 				return err
 			}
 		}
+		if err := compareCredentials(ctx, s, name, batches[name] != nil); err != nil {
+			return err
+		}
 		l.audited[name] = batches[name] != nil
+	}
+	return nil
+}
+
+// compareCredentials looks for the token of a batch and for its line of the audit.
+func compareCredentials(ctx context.Context, s parley.Store, name string, there bool) error {
+	token, err := s.TokenByHash(ctx, sha256.Sum256([]byte(name)))
+	switch {
+	case err != nil && !errors.Is(err, parley.ErrNotFound):
+		return fmt.Errorf("token of batch %s: %w", name, err)
+	case (err == nil) != there, there && token.ID != parley.TokenID(name):
+		return fmt.Errorf("half a batch: events of %s are there %v, its token is %q, %w", name, there, token.ID, err)
+	}
+	lines, err := s.Audit(ctx, parley.AuditQuery{Action: name})
+	if err != nil {
+		return fmt.Errorf("audit of batch %s: %w", name, err)
+	}
+	if len(lines) > 1 || (len(lines) == 1) != there {
+		return fmt.Errorf("half a batch: events of %s are there %v, %d lines of the audit are", name, there, len(lines))
 	}
 	return nil
 }

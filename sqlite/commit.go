@@ -84,6 +84,9 @@ func prepare(b *parley.Batch) (*prepared, error) {
 		p.size += rowBytes(c.SessionChange)
 		p.changes[i] = c
 	}
+	for i := range b.Audit {
+		p.size += len(b.Audit[i].Detail)
+	}
 	if p.size > parley.MaxBatchBytes {
 		return nil, parley.Errorf(parley.CodeTooLarge, "the batch is %d bytes long; at most %d are allowed", p.size, parley.MaxBatchBytes)
 	}

@@ -96,6 +96,22 @@ func Statements(ctx context.Context, s *Store) (list []string, err error) {
 	return list, err
 }
 
+// ReadStatements gives what idle readers have prepared so far.
+func ReadStatements(s *Store) (list []string) {
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	for _, c := range s.readers.idle {
+		list = slices.AppendSeq(list, maps.Keys(c.stmts))
+	}
+	return list
+}
+
+// AuditSQL gives the statement that a query for the audit becomes.
+func AuditSQL(q parley.AuditQuery) string {
+	sql, _ := auditQuery(q)
+	return sql
+}
+
 // SpentSQL gives the statement that a query for usage becomes.
 func SpentSQL(q parley.SpentQuery) string {
 	sql, _ := spentQuery(q)
@@ -114,3 +130,6 @@ func Replanned(s *Store) (n int) {
 	}
 	return n
 }
+
+// Inspect looks at a store's file as Open does first.
+func Inspect(path string) (found bool, err error) { return inspect(path, nil) }

@@ -61,7 +61,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 	if err := checkVersion(path, int64(id), version); err != nil {
 		return false, err
 	}
-	return true, checkLength(path, header, info.Size())
+	return true, checkLength(path, header)
 }
 
 // readVersion gives the version of an open store; 0 is an empty one.
@@ -185,13 +185,18 @@ func Encrypted(path string) (bool, error) {
 
 // checkLength compares the file with the number of pages its header tells.
 // While a write-ahead log is there the file may be shorter: what is missing is
-// in the log.
-func checkLength(path string, header []byte, size int64) error {
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+// in the log. Another process may be moving the log into the file, the header
+// first: so the file is measured after the log was seen empty.
+func checkLength(path string, header []byte) error {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return nil
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+	}
 	pages := int64(binary.BigEndian.Uint32(header[28:]))
-	if size < pageSize(header)*pages {
+	if info.Size() < pageSize(header)*pages {
 		return errTruncated(path)
 	}
 	return nil

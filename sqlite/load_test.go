@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -167,6 +168,10 @@ func batchOf(name string) parley.Batch {
 			b.Aliases = append(b.Aliases, parley.AliasChange{Alias: p.alias(), Key: p.key()})
 		}
 	}
+	b.Tokens = []parley.TokenChange{{New: &parley.Token{
+		ID: parley.TokenID(name), Kind: parley.TokenUser, Hash: sha256.Sum256([]byte(name)), Identity: loadPrincipal.Identity,
+	}}}
+	b.Audit = []parley.AuditEntry{{Action: name, Actor: loadPrincipal.Identity}}
 	return b
 }
 

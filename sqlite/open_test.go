@@ -72,6 +72,40 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestGrowingStoreIsNotTruncated looks at a store's file while another process
+// may move its log into it: what it sees are moments of a file that grows.
+func TestGrowingStoreIsNotTruncated(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	commit(t, s, said("cli:a", "hello"))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	looked := make(chan error, 1)
+	go func() {
+		defer close(looked)
+		for ctx.Err() == nil {
+			if found, err := sqlite.Inspect(path); err != nil || !found {
+				looked <- fmt.Errorf("found %v: %w", found, err)
+				return
+			}
+		}
+	}()
+	text := strings.Repeat("x", 20_000)
+	for i := range 300 {
+		b := said(parley.SessionID(fmt.Sprintf("cli:%d", i)), text)
+		b.Sessions[0].Redact = []uint64{1} // so that the log is emptied at once
+		b.Sessions[0].Deliveries = []parley.DeliveryChange{{New: &parley.Delivery{
+			ID: parley.DeliveryID(fmt.Sprint(i)), Target: parley.Target{Channel: "c", Chat: "1"}, Text: text, State: parley.DeliveryPending,
+		}}}
+		commit(t, s, b)
+	}
+	stop()
+	if err := <-looked; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFilesArePrivateAndPathsMayBeOdd(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b?c#d%41&e=ü")

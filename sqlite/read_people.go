@@ -66,3 +66,16 @@ func (s *Store) Identities(ctx context.Context, user parley.UserID) ([]parley.Id
 	})
 	return list, err
 }
+
+// AllIdentities implements [parley.PeopleReader].
+func (s *Store) AllIdentities(ctx context.Context, after parley.IdentityID, limit int) ([]parley.Identity, error) {
+	var list []parley.Identity
+	err := s.read(ctx, "read all identities", func(c *conn) error {
+		return c.each(func(r row) error {
+			list = append(list, decodeIdentity(r))
+			return nil
+		}, `SELECT id, ifnull(user, ''), name, bot, created_at FROM identities WHERE id > ? ORDER BY id LIMIT ?`,
+			after, parley.PageSize(limit))
+	})
+	return list, err
+}

@@ -32,6 +32,18 @@ var refused = []struct {
 	{"an alias of nothing", parley.CodeNotFound, func(b *parley.Batch) {
 		b.Aliases = append(b.Aliases, parley.AliasChange{Alias: "a", Key: "sk_v1_none"})
 	}},
+	{"a token that exists", parley.CodeConflict, func(b *parley.Batch) {
+		b.Tokens = append(b.Tokens, tokenFor("one", 7, ben))
+	}},
+	{"a token that does not", parley.CodeNotFound, func(b *parley.Batch) {
+		b.Tokens = append(b.Tokens, parley.TokenChange{ID: "none", Revoke: true})
+	}},
+	{"a code of which the hash is taken", parley.CodeConflict, func(b *parley.Batch) {
+		b.Passcodes = append(b.Passcodes, codeFor(pair, 1, ben), codeFor(login, 1, ben))
+	}},
+	{"a code that is gone", parley.CodeNotFound, func(b *parley.Batch) {
+		b.Passcodes = append(b.Passcodes, enter(7))
+	}},
 	{"an input with another content", parley.CodeConflict, addChange(admit(away, post("1", "changed")))},
 	{"a body that cannot be stored", parley.CodeInvalid, addChange(appendTo(away, parley.Draft{
 		Body: &parley.Message{ID: "m", Role: "nobody"},
@@ -96,5 +108,8 @@ func wideBatch(f *fixture) parley.Batch {
 		Aliases:    []parley.AliasChange{{Alias: "nine", Key: "sk_v1_9"}, {Alias: "a b"}},
 		Users:      []parley.UserChange{{User: person("ben")}, {User: parley.User{ID: "anna"}, Remove: true}},
 		Identities: []parley.IdentityChange{{Identity: parley.Identity{ID: ben, User: "ben", CreatedAt: f.now}}},
+		Tokens:     []parley.TokenChange{{ID: "one", Revoke: true, Used: f.now}, tokenFor("nine", 1, ben)},
+		Passcodes:  []parley.PasscodeChange{enter(0), codeFor(login, 2, ben)},
+		Audit:      []parley.AuditEntry{{Action: "sign_in", Actor: ben, Subject: "nine"}},
 	}
 }

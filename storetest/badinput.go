@@ -78,6 +78,7 @@ var badInputTests = []test{
 				turns:      []parley.TurnID{"t1"},
 				users:      []parley.UserID{parley.UserID(text)},
 				identities: []parley.IdentityID{parley.IdentityID("telegram:" + text)},
+				actions:    []string{text},
 				blobs:      []parley.BlobHandle{parley.BlobHandle(text)},
 			}
 			for _, q := range questions(u, all) {
@@ -89,6 +90,10 @@ var badInputTests = []test{
 			}
 			_, err := f.store.Session(f.Context(), all, u.sessions[0])
 			f.code("Session with "+bad.what, parley.CodeNotFound, err)
+			_, err = f.store.Tokens(f.Context(), "", parley.TokenID(text), 0)
+			f.code("Tokens after "+bad.what, "", err)
+			_, err = f.store.AllIdentities(f.Context(), parley.IdentityID(text), 0)
+			f.code("AllIdentities after "+bad.what, "", err)
 			_, err = f.store.Turn(f.Context(), all, home, parley.TurnID(text))
 			f.code("Turn with "+bad.what, parley.CodeNotFound, err)
 			for _, v := range []parley.Visibility{parley.SeeAs(u.identities...), {All: true, Namespace: text}} {

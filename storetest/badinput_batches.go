@@ -61,6 +61,10 @@ var badBatches = []badBatch{
 		Kind: parley.PartText, Media: &parley.Media{Handle: "h", Type: "t"},
 	})),
 	simple("part without its content", parts(parley.Part{Kind: parley.PartMedia})),
+	simple("note that is no text", parts(parley.Part{Kind: parley.PartReasoning, Note: true, Text: "x"})),
+	simple("note of an input that is no text", admitted(func(in *parley.Input) {
+		in.Parts = []parley.Part{{Kind: parley.PartToolCall, Note: true, Call: &parley.ToolCall{ID: "c1", Name: "shell"}}}
+	})),
 	simple("unknown role of a message", wrote(&parley.Message{ID: "m", Role: "king"})),
 
 	large("body larger than the limit", func() parley.Batch {
@@ -139,5 +143,31 @@ var badBatches = []badBatch{
 	simple("blob that is removed at the end of time", parley.Batch{
 		Blobs: []parley.BlobChange{{Handle: photo, Remove: true, UnusedBefore: farFuture}},
 	}),
+	simple("token of an unknown kind", makesToken(func(t *parley.Token) { t.Kind = "king" })),
+	simple("token without a hash", makesToken(func(t *parley.Token) { t.Hash = [32]byte{} })),
+	simple("token of nobody", makesToken(func(t *parley.Token) { t.Identity = "" })),
+	simple("token with an agent", makesToken(func(t *parley.Token) { t.Agent = "helper" })),
+	simple("token with a namespace", makesToken(func(t *parley.Token) { t.Namespace = "telegram" })),
+	simple("join token of somebody", makesToken(func(t *parley.Token) { t.Kind, t.Agent = parley.TokenJoin, "helper" })),
+	simple("token after the last year", makesToken(func(t *parley.Token) { t.CreatedAt = farFuture })),
+	simple("token that ends after the last year", makesToken(func(t *parley.Token) { t.ExpiresAt = farFuture })),
+	simple("token that was used before the first year", makesToken(func(t *parley.Token) { t.LastUsedAt = farPast })),
+	simple("token that was revoked before the first year", makesToken(func(t *parley.Token) { t.RevokedAt = farPast })),
+	simple("token that is used after the last year", parley.Batch{Tokens: []parley.TokenChange{{ID: "one", Used: farFuture}}}),
+	simple("token that is made and changed", parley.Batch{
+		Tokens: []parley.TokenChange{{New: tokenFor("new", 7, ben).New, ID: "one", Revoke: true}},
+	}),
+	simple("token that is made and removed", parley.Batch{Tokens: []parley.TokenChange{{New: tokenFor("new", 7, ben).New, Remove: true}}}),
+	simple("change of no token", parley.Batch{Tokens: []parley.TokenChange{{Revoke: true}}}),
+	simple("code of an unknown kind", makesCode(func(c *parley.Passcode) { c.Kind = "open sesame" })),
+	simple("code without a hash", makesCode(func(c *parley.Passcode) { c.Hash = [32]byte{} })),
+	simple("code of nobody", makesCode(func(c *parley.Passcode) { c.Identity = "" })),
+	simple("code that ends when it is made", makesCode(func(c *parley.Passcode) { c.ExpiresAt = c.CreatedAt })),
+	simple("code that never ends", makesCode(func(c *parley.Passcode) { c.ExpiresAt = time.Time{} })),
+	simple("code after the last year", makesCode(func(c *parley.Passcode) { c.ExpiresAt = farFuture })),
+	simple("code that is stored and used", parley.Batch{
+		Passcodes: []parley.PasscodeChange{{New: codeFor(login, 7, ben).New, Use: hashes[0]}},
+	}),
+	simple("use of no code", parley.Batch{Passcodes: []parley.PasscodeChange{{}}}),
 	simple("user without a role", parley.Batch{Users: []parley.UserChange{{User: parley.User{ID: "new"}}}}),
 }

@@ -44,6 +44,20 @@ func delivered(edit func(*parley.Delivery)) parley.Batch {
 	return with(parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{d}})
 }
 
+// makesToken makes a batch of one token, changed by edit.
+func makesToken(edit func(*parley.Token)) parley.Batch {
+	c := tokenFor("new", 7, ben)
+	edit(c.New)
+	return parley.Batch{Tokens: []parley.TokenChange{c}}
+}
+
+// makesCode makes a batch of one code, changed by edit.
+func makesCode(edit func(*parley.Passcode)) parley.Batch {
+	c := codeFor(login, 7, ben)
+	edit(c.New)
+	return parley.Batch{Passcodes: []parley.PasscodeChange{c}}
+}
+
 // parts makes a batch of one message with these parts.
 func parts(list ...parley.Part) parley.Batch {
 	return wrote(&parley.Message{ID: "m", Role: parley.MessageUser, Parts: list})
@@ -144,6 +158,40 @@ var namePlaces = []namePlace{
 			{Identity: parley.Identity{ID: parley.IdentityID("telegram:" + s)}},
 		}}
 	}},
+	{"token", true, true, func(s string) parley.Batch {
+		return makesToken(func(t *parley.Token) { t.ID = parley.TokenID(s) })
+	}},
+	{"changed token", true, true, func(s string) parley.Batch {
+		return parley.Batch{Tokens: []parley.TokenChange{{ID: parley.TokenID(s), Revoke: true}}}
+	}},
+	{"token name", false, false, func(s string) parley.Batch { return makesToken(func(t *parley.Token) { t.Name = s }) }},
+	{"token's identity", true, true, func(s string) parley.Batch {
+		return makesToken(func(t *parley.Token) { t.Identity = parley.IdentityID("telegram:" + s) })
+	}},
+	{"token's namespace", true, true, func(s string) parley.Batch {
+		return makesToken(func(t *parley.Token) { t.Kind, t.Namespace = parley.TokenChannel, s })
+	}},
+	{"token's agent", false, true, func(s string) parley.Batch {
+		return makesToken(func(t *parley.Token) { t.Kind, t.Identity, t.Agent = parley.TokenJoin, "", s })
+	}},
+	{"code's identity", true, true, func(s string) parley.Batch {
+		return parley.Batch{Passcodes: []parley.PasscodeChange{codeFor(login, 7, parley.IdentityID("telegram:"+s))}}
+	}},
+	{"audit action", false, true, func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: s}}}
+	}},
+	{"audit actor", true, true, func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: "a", Actor: parley.IdentityID("telegram:" + s)}}}
+	}},
+	{"audit way", false, false, func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: "a", Via: s}}}
+	}},
+	{"audit session", true, true, func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: "a", Session: parley.SessionID("cli:" + s)}}}
+	}},
+	{"audit subject", false, false, func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: "a", Subject: s}}}
+	}},
 	{"expected key", true, true, func(s string) parley.Batch {
 		return parley.Batch{Expect: []parley.Expectation{parley.KeyIs{Key: parley.Key(s)}}}
 	}},
@@ -172,6 +220,10 @@ var prosePlaces = []namePlace{
 	{name: "delivery text", batch: func(s string) parley.Batch { return delivered(func(d *parley.Delivery) { d.Text = s }) }},
 	{name: "delivery error", batch: func(s string) parley.Batch {
 		return with(parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{{ID: "d1", LastError: &s}}})
+	}},
+	{name: "note", batch: func(s string) parley.Batch { return parts(parley.Part{Kind: parley.PartText, Note: true, Text: s}) }},
+	{name: "audit detail", batch: func(s string) parley.Batch {
+		return parley.Batch{Audit: []parley.AuditEntry{{Action: "a", Detail: s}}}
 	}},
 	{name: "notice", batch: func(s string) parley.Batch {
 		return with(parley.SessionChange{Session: home, Notices: []parley.NoticeChange{

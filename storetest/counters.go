@@ -43,6 +43,15 @@ var counterTests = []test{
 			parley.Draft{Body: &parley.Message{ID: "m5", Role: parley.MessageTool, Parts: hidden}},
 			parley.Draft{Body: &parley.Message{ID: "m6", Role: parley.MessageSystem, Parts: hidden}}))
 		f.equal("preview", "third", f.session(home).Preview)
+		noted := say("m7", "fourth").Body.(*parley.Message)
+		noted.Parts = append([]parley.Part{{Kind: parley.PartText, Note: true, Text: "nobody wrote this"}}, noted.Parts...)
+		f.change(appendTo(home, parley.Draft{Body: noted},
+			parley.Draft{Body: &parley.Message{ID: "m8", Role: parley.MessageUser, Parts: noted.Parts[:1]}}))
+		f.equal("preview beside a note", "fourth", f.session(home).Preview)
+		events := f.events(home)
+		got, err := events[len(events)-2].Decode()
+		f.code("Decode", "", err)
+		f.equal("message with its note", noted, got.(*parley.Message))
 	}},
 	{"the last activity is the time of the last event that is one", func(f *fixture) {
 		f.change(newSession(home))

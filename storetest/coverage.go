@@ -100,6 +100,7 @@ func ours(t reflect.Type) bool { return t.PkgPath() == reflect.TypeFor[parley.Ba
 var filledIn = []string{
 	"field Input.Session", "field Input.Seq", "field Input.Shown", "field Input.At",
 	"field Delivery.Session", "field Delivery.CreatedAt", "field Notice.Session", "field Notice.CreatedAt",
+	"field AuditEntry.Nr", "field AuditEntry.At",
 }
 
 // wanted lists all that has to be covered.

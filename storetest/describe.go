@@ -31,6 +31,8 @@ func describeTo(b *strings.Builder, v reflect.Value) {
 		describeStruct(b, v)
 	case reflect.Slice:
 		describeSlice(b, v)
+	case reflect.Array:
+		fmt.Fprintf(b, "%x", v) // a hash
 	case reflect.Map:
 		describeMap(b, v)
 	case reflect.String:

@@ -25,14 +25,21 @@ var (
 	aliasNames  = []parley.Alias{"agent:a:main", "telegram/1/-100 7", "both", "sk_v1_0a", "a%", "a_", `"q"`, "日本"}
 	userIDs     = []parley.UserID{"anna", "Anna", "ben"}
 	identityIDs = []parley.IdentityID{"telegram:7", "web:anna", "discord:9", "cli:local", "telegram:77"}
+	tokenIDs    = []parley.TokenID{"tok_1", "Tok_1", "tok_%", "tok_é", "tok_2"}
+	actionNames = []string{"sign_in", "Sign_in", "role changed"}
 	blobHandles = []parley.BlobHandle{"blob_0a", "blob_0b", "Blob_0a", "blob_%", "blob_é"}
 	origins     = []string{"telegram/main/7", "web:anna/cli:work", "cli:local/sk_v1_0a"}
+
+	// hashes are those of tokens and codes. They differ at one end, where nobody
+	// may stop to look, and hold bytes that text cannot.
+	hashes = [][32]byte{{1}, {2}, {0: 1, 31: 1}, {31: 1}, {31: 2}, {0: 0xff, 31: 0xff}, {15: 0x27}, {0: 'a', 31: ' '}}
 
 	// These are asked for and never stored.
 	nobody      = parley.SessionID("cli:nobody")
 	strangeTurn = parley.TurnID("t0")
 	strangeRef  = parley.InputRef{Origin: "nowhere", ID: "0"}
 	strangeBlob = parley.BlobHandle("blob_00")
+	strangeHash = [32]byte{31: 0xff}
 )
 
 // startOfTime is when each sequence begins; none lasts longer than oneSequence.
@@ -117,6 +124,7 @@ func (g *generator) batch() parley.Batch {
 	}
 	g.names(&b)
 	g.people(&b)
+	g.credentials(&b)
 	if g.chance(4) {
 		g.repeatInput(&b)
 	}

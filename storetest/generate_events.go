@@ -114,7 +114,9 @@ func (g *generator) parts() []parley.Part {
 }
 
 func (g *generator) textPart() parley.Part {
-	return parley.Part{Kind: either(g, parley.PartText, parley.PartText, parley.PartReasoning), Text: g.text()}
+	p := parley.Part{Kind: either(g, parley.PartText, parley.PartText, parley.PartReasoning), Text: g.text()}
+	p.Note = p.Kind == parley.PartText && g.chance(15)
+	return p
 }
 
 func (g *generator) otherPart() parley.Part {

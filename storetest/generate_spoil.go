@@ -21,6 +21,13 @@ func (g *generator) spoil(b *parley.Batch) {
 			b.Identities = append(b.Identities, parley.IdentityChange{Identity: parley.Identity{ID: "nobody"}})
 		},
 		func() { b.Blobs = append(b.Blobs, parley.BlobChange{Handle: "a/b", Type: "image/png", Size: 1}) },
+		func() {
+			b.Tokens = append(b.Tokens, parley.TokenChange{New: &parley.Token{ID: "tok_1", Kind: parley.TokenOwner}})
+		},
+		func() { b.Tokens = append(b.Tokens, parley.TokenChange{ID: "a/b", Revoke: true}) },
+		func() { b.Passcodes = append(b.Passcodes, parley.PasscodeChange{}) },
+		func() { b.Audit = append(b.Audit, parley.AuditEntry{Action: "a", Detail: long}) },
+		func() { b.Audit = append(b.Audit, parley.AuditEntry{}) },
 		func() { b.Sessions = append(b.Sessions, parley.SessionChange{Session: "cli:\x00"}) },
 		func() {
 			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.Draft{

@@ -21,7 +21,10 @@ type liar struct {
 
 	showsBlobs bool // whoever asks
 
-	spent func(*parley.SpentQuery) // done to what is asked
+	spent   func(*parley.SpentQuery) // done to what is asked
+	audit   func(*parley.AuditQuery) // the same
+	anyone  bool                     // lists of tokens are those of all
+	codesAt time.Time                // codes are always read at that instant
 }
 
 func (l *liar) Spent(ctx context.Context, q parley.SpentQuery) (parley.Usage, error) {
@@ -29,6 +32,29 @@ func (l *liar) Spent(ctx context.Context, q parley.SpentQuery) (parley.Usage, er
 		l.spent(&q)
 	}
 	return l.handle.Spent(ctx, q)
+}
+
+func (l *liar) Audit(ctx context.Context, q parley.AuditQuery) ([]parley.AuditEntry, error) {
+	if l.audit != nil {
+		l.audit(&q)
+	}
+	return l.handle.Audit(ctx, q)
+}
+
+func (l *liar) Tokens(
+	ctx context.Context, of parley.IdentityID, after parley.TokenID, limit int,
+) ([]parley.Token, error) {
+	if l.anyone {
+		of = ""
+	}
+	return l.handle.Tokens(ctx, of, after, limit)
+}
+
+func (l *liar) Passcode(ctx context.Context, hash [32]byte, at time.Time) (parley.Passcode, error) {
+	if !l.codesAt.IsZero() {
+		at = l.codesAt
+	}
+	return l.handle.Passcode(ctx, hash, at)
 }
 
 func (l *liar) Blob(ctx context.Context, v parley.Visibility, blob parley.BlobHandle) (parley.Blob, error) {
@@ -82,6 +108,7 @@ func (l *liar) Events(
 func deepEnough(b parley.Batch) parley.Batch {
 	b = cloneBatch(b)
 	b.Aliases = append([]parley.AliasChange(nil), b.Aliases...)
+	b.Tokens = append([]parley.TokenChange(nil), b.Tokens...)
 	return b
 }
 
@@ -90,6 +117,15 @@ func everySession(mistake func(*parley.SessionChange)) func(*parley.Batch) {
 	return func(b *parley.Batch) {
 		for i := range b.Sessions {
 			mistake(&b.Sessions[i])
+		}
+	}
+}
+
+// everyToken makes a mistake in each change of a token.
+func everyToken(mistake func(*parley.TokenChange)) func(*parley.Batch) {
+	return func(b *parley.Batch) {
+		for i := range b.Tokens {
+			mistake(&b.Tokens[i])
 		}
 	}
 }
@@ -118,6 +154,16 @@ func TestMistakesAreFound(t *testing.T) {
 		"all days are one":           {spent: func(q *parley.SpentQuery) { q.From, q.Until = time.Time{}, time.Time{} }},
 		"all agents are one":         {spent: func(q *parley.SpentQuery) { q.Agent = "" }},
 		"users share what they have": {spent: func(q *parley.SpentQuery) { q.User = "" }},
+		"the audit is lost":          {batch: func(b *parley.Batch) { b.Audit = nil }},
+		"the audit is of all":        {audit: func(q *parley.AuditQuery) { q.Actor = "" }},
+		"tokens are of all":          {anyone: true},
+		"revocations are ignored":    {batch: everyToken(func(c *parley.TokenChange) { c.Revoke = false })},
+		"uses are ignored":           {batch: everyToken(func(c *parley.TokenChange) { c.Used = time.Time{} })},
+		"tokens are not removed":     {batch: everyToken(func(c *parley.TokenChange) { c.Remove = false })},
+		"codes are used for ever": {batch: func(b *parley.Batch) {
+			b.Passcodes = slices.DeleteFunc(slices.Clone(b.Passcodes), func(c parley.PasscodeChange) bool { return c.New == nil })
+		}},
+		"codes never end":            {codesAt: startOfTime.AddDate(-1, 0, 0)},
 		"scopes are lost":            {batch: func(b *parley.Batch) { b.Keys = nil }},
 		"clashes are not reported":   {result: func(r *parley.Result) { r.Clashes = nil }},
 		"the fence is not reported":  {result: func(r *parley.Result) { r.Sessions = nil }},

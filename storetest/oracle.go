@@ -27,6 +27,9 @@ type oracle struct {
 	deliveries []parley.Delivery // in the order they came
 	users      map[parley.UserID]parley.User
 	identities map[parley.IdentityID]parley.Identity
+	tokens     map[parley.TokenID]parley.Token
+	passcodes  map[[32]byte]parley.Passcode
+	audit      []parley.AuditEntry // oldest first
 	blobs      map[parley.BlobHandle]parley.Blob
 	epoch      string
 
@@ -75,6 +78,8 @@ func newOracle() *oracle {
 		aliases:    map[parley.Alias]parley.Key{},
 		users:      map[parley.UserID]parley.User{},
 		identities: map[parley.IdentityID]parley.Identity{},
+		tokens:     map[parley.TokenID]parley.Token{},
+		passcodes:  map[[32]byte]parley.Passcode{},
 		blobs:      map[parley.BlobHandle]parley.Blob{},
 		epoch:      rand.Text(),
 	}
@@ -96,6 +101,9 @@ func (o *oracle) clone() *oracle {
 	c.deliveries = slices.Clone(o.deliveries)
 	c.users = maps.Clone(o.users)
 	c.identities = maps.Clone(o.identities)
+	c.tokens = maps.Clone(o.tokens)
+	c.passcodes = maps.Clone(o.passcodes)
+	c.audit = slices.Clone(o.audit)
 	c.blobs = maps.Clone(o.blobs)
 	c.orphaned = nil
 	return &c
@@ -215,6 +223,9 @@ func (o *oracle) apply(b *parley.Batch) (parley.Result, error) {
 		if err := o.changeIdentity(i); err != nil {
 			return res, err
 		}
+	}
+	if err := o.changeCredentials(b); err != nil {
+		return res, err
 	}
 	o.dropOrphanedKeys()
 	o.settleBlobs(b.At)

@@ -49,6 +49,17 @@ func (o *oracle) Identities(_ context.Context, user parley.UserID) ([]parley.Ide
 	return list, nil
 }
 
+// AllIdentities implements [parley.Store].
+func (o *oracle) AllIdentities(_ context.Context, after parley.IdentityID, limit int) ([]parley.Identity, error) {
+	var list []parley.Identity
+	for _, id := range slices.Sorted(maps.Keys(o.identities)) {
+		if id > after && len(list) < parley.PageSize(limit) {
+			list = append(list, o.identities[id])
+		}
+	}
+	return list, nil
+}
+
 // Spent implements [parley.Store]. Every event that was ever written is still
 // there, so they are what is added up.
 func (o *oracle) Spent(_ context.Context, q parley.SpentQuery) (parley.Usage, error) {

@@ -177,6 +177,28 @@ func (h *handle) Identities(ctx context.Context, user parley.UserID) ([]parley.I
 	return use(ctx, h, func(o *oracle) ([]parley.Identity, error) { return o.Identities(ctx, user) })
 }
 
+func (h *handle) AllIdentities(ctx context.Context, after parley.IdentityID, limit int) ([]parley.Identity, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Identity, error) { return o.AllIdentities(ctx, after, limit) })
+}
+
+func (h *handle) TokenByHash(ctx context.Context, hash [32]byte) (parley.Token, error) {
+	return use(ctx, h, func(o *oracle) (parley.Token, error) { return o.TokenByHash(ctx, hash) })
+}
+
+func (h *handle) Tokens(
+	ctx context.Context, of parley.IdentityID, after parley.TokenID, limit int,
+) ([]parley.Token, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.Token, error) { return o.Tokens(ctx, of, after, limit) })
+}
+
+func (h *handle) Passcode(ctx context.Context, hash [32]byte, at time.Time) (parley.Passcode, error) {
+	return use(ctx, h, func(o *oracle) (parley.Passcode, error) { return o.Passcode(ctx, hash, at) })
+}
+
+func (h *handle) Audit(ctx context.Context, q parley.AuditQuery) ([]parley.AuditEntry, error) {
+	return use(ctx, h, func(o *oracle) ([]parley.AuditEntry, error) { return o.Audit(ctx, q) })
+}
+
 func (h *handle) Spent(ctx context.Context, q parley.SpentQuery) (parley.Usage, error) {
 	return use(ctx, h, func(o *oracle) (parley.Usage, error) { return o.Spent(ctx, q) })
 }

@@ -152,6 +152,64 @@ func allUsers(ctx context.Context, s parley.Store, limit int) ([]parley.User, er
 	return nil, errPage("the users do not end")
 }
 
+func allIdentities(ctx context.Context, s parley.Store, limit int) ([]parley.Identity, error) {
+	var list []parley.Identity
+	var after parley.IdentityID
+	for range maxPages {
+		page, err := s.AllIdentities(ctx, after, limit)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		if len(page) > parley.PageSize(limit) {
+			return nil, errPage("%d identities on a page of %d", len(page), limit)
+		}
+		list = append(list, page...)
+		after = page[len(page)-1].ID
+	}
+	return nil, errPage("the identities do not end")
+}
+
+func allTokens(ctx context.Context, s parley.Store, of parley.IdentityID, limit int) ([]parley.Token, error) {
+	var list []parley.Token
+	var after parley.TokenID
+	for range maxPages {
+		page, err := s.Tokens(ctx, of, after, limit)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		if len(page) > parley.PageSize(limit) {
+			return nil, errPage("%d tokens on a page of %d", len(page), limit)
+		}
+		list = append(list, page...)
+		after = page[len(page)-1].ID
+	}
+	return nil, errPage("the tokens do not end")
+}
+
+// allAudit reads the lines that q chooses. It gives them without their numbers:
+// those count up, but a store may leave some out.
+func allAudit(ctx context.Context, s parley.Store, q parley.AuditQuery) ([]parley.AuditEntry, error) {
+	var list []parley.AuditEntry
+	for range maxPages {
+		page, err := s.Audit(ctx, q)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		if len(page) > parley.PageSize(q.Limit) {
+			return nil, errPage("%d lines on a page of %d", len(page), q.Limit)
+		}
+		for _, e := range page {
+			if e.Nr == 0 || q.Before > 0 && e.Nr >= q.Before {
+				return nil, errPage("line %d where one before %d comes next", e.Nr, q.Before)
+			}
+			q.Before = e.Nr
+			e.Nr = 0
+			list = append(list, e)
+		}
+	}
+	return nil, errPage("the audit does not end")
+}
+
 func allBlobs(ctx context.Context, s parley.Store, limit int) ([]parley.Blob, error) {
 	var list []parley.Blob
 	var after parley.BlobHandle

@@ -1,6 +1,10 @@
 package storetest
 
-import "github.com/parley-run/parley"
+import (
+	"context"
+
+	"github.com/parley-run/parley"
+)
 
 var peopleTests = []test{
 	{"users and identities are stored as they are given", func(f *fixture) {
@@ -79,6 +83,19 @@ var peopleTests = []test{
 			ids = append(ids, i.ID)
 		}
 		f.equal("identities", []parley.IdentityID{"telegram:7", "web:B", "web:b"}, ids)
+	}},
+	{"identities come in pages by id, whosever they are", func(f *fixture) {
+		f.commit(parley.Batch{Users: []parley.UserChange{{User: person("a")}}, Identities: []parley.IdentityChange{
+			linked("web:b", "a"), linked("telegram:7", ""), linked("web:B", "a"), linked("web:é", ""),
+		}})
+		want := []parley.Identity{
+			linked("telegram:7", "").Identity, linked("web:B", "a").Identity, linked("web:b", "a").Identity, linked("web:é", "").Identity,
+		}
+		for _, limit := range []int{0, 1, 2} {
+			f.equal("identities", want, get(f, func(ctx context.Context, s parley.Store) ([]parley.Identity, error) {
+				return allIdentities(ctx, s, limit)
+			}))
+		}
 	}},
 }
 

@@ -18,6 +18,8 @@ type universe struct {
 	refs       []parley.InputRef
 	users      []parley.UserID
 	identities []parley.IdentityID
+	hashes     [][32]byte // of tokens and codes
+	actions    []string   // in the audit
 	blobs      []parley.BlobHandle
 	agents     []string
 	queries    []parley.SessionQuery
@@ -54,7 +56,7 @@ func questions(u universe, v parley.Visibility) []question {
 		list = slices.Concat(list, aboutSession(v, id), aboutTurns(u, v, id))
 	}
 	if v.All && v.Namespace == "" {
-		list = slices.Concat(list, aboutPeople(u), aboutUsage(u), aboutAllBlobs())
+		list = slices.Concat(list, aboutPeople(u), aboutCredentials(u), aboutAudit(u), aboutUsage(u), aboutAllBlobs())
 	}
 	return list
 }
@@ -184,6 +186,9 @@ func askDeliveries(v parley.Visibility, q parley.DeliveryQuery) question {
 func aboutPeople(u universe) []question {
 	list := []question{
 		ask("Users", nil, func(ctx context.Context, s parley.Store) ([]parley.User, error) { return allUsers(ctx, s, 1) }),
+		ask("AllIdentities", nil, func(ctx context.Context, s parley.Store) ([]parley.Identity, error) {
+			return allIdentities(ctx, s, 2)
+		}),
 	}
 	for _, id := range u.users {
 		list = append(list,

@@ -182,6 +182,8 @@ func (q *sequence) universe() universe {
 		refs:       append([]parley.InputRef{strangeRef}, q.refs...),
 		users:      append([]parley.UserID{"unknown"}, userIDs...),
 		identities: append([]parley.IdentityID{"no:one"}, identityIDs...),
+		hashes:     append([][32]byte{strangeHash}, hashes...),
+		actions:    append([]string{"unknown"}, actionNames...),
 		blobs:      append([]parley.BlobHandle{strangeBlob}, blobHandles...),
 		agents:     []string{"helper", "coder", "nobody", "%"},
 		queries: []parley.SessionQuery{

@@ -32,12 +32,39 @@ func (f *fixture) known(b parley.Batch) universe {
 	}) {
 		names.users[u.ID] = true
 	}
+	for _, i := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Identity, error) {
+		return allIdentities(ctx, s, parley.MaxPageSize)
+	}) {
+		names.identities[i.ID] = true
+	}
+	f.addCredentials(names)
 	for _, b := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Blob, error) {
 		return allBlobs(ctx, s, parley.MaxPageSize)
 	}) {
 		names.blobs[b.Handle] = true
 	}
 	return names.universe()
+}
+
+// addCredentials adds the hashes of tokens and codes, and what the audit names.
+// Codes are in no list, so all hashes are asked for that tests use.
+func (f *fixture) addCredentials(names *nameSets) {
+	f.Helper()
+	for _, hash := range hashes {
+		names.hashes[hash] = true
+	}
+	for _, t := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Token, error) {
+		return allTokens(ctx, s, "", parley.MaxPageSize)
+	}) {
+		names.hashes[t.Hash] = true
+		names.identities[t.Identity] = true
+	}
+	for _, e := range get(f, func(ctx context.Context, s parley.Store) ([]parley.AuditEntry, error) {
+		return allAudit(ctx, s, parley.AuditQuery{Limit: parley.MaxPageSize})
+	}) {
+		names.actions[e.Action] = true
+		names.identities[e.Actor] = true
+	}
 }
 
 // addEvents adds the names in the log of a session, if it is there.
@@ -72,6 +99,8 @@ type nameSets struct {
 	refs       map[parley.InputRef]bool
 	users      map[parley.UserID]bool
 	identities map[parley.IdentityID]bool
+	hashes     map[[32]byte]bool
+	actions    map[string]bool
 	blobs      map[parley.BlobHandle]bool
 	agents     map[string]bool
 }
@@ -80,7 +109,7 @@ func newNames() *nameSets {
 	return &nameSets{
 		sessions: map[parley.SessionID]bool{}, turns: map[parley.TurnID]bool{}, names: map[string]bool{},
 		refs: map[parley.InputRef]bool{}, users: map[parley.UserID]bool{}, identities: map[parley.IdentityID]bool{},
-		blobs: map[parley.BlobHandle]bool{}, agents: map[string]bool{},
+		hashes: map[[32]byte]bool{}, actions: map[string]bool{}, blobs: map[parley.BlobHandle]bool{}, agents: map[string]bool{},
 	}
 }
 
@@ -104,6 +133,22 @@ func (n *nameSets) addBatch(b parley.Batch) {
 	for _, i := range b.Identities {
 		n.identities[i.Identity.ID] = true
 		n.users[i.Identity.User] = true
+	}
+	for _, c := range b.Tokens {
+		if c.New != nil {
+			n.hashes[c.New.Hash] = true
+			n.identities[c.New.Identity] = true
+		}
+	}
+	for _, c := range b.Passcodes {
+		n.hashes[c.Use] = true
+		if c.New != nil {
+			n.hashes[c.New.Hash] = true
+		}
+	}
+	for _, e := range b.Audit {
+		n.actions[e.Action] = true
+		n.identities[e.Actor] = true
 	}
 }
 
@@ -130,7 +175,8 @@ func (n *nameSets) addChange(c parley.SessionChange) {
 func (n *nameSets) universe() universe {
 	return universe{
 		sessions: namesIn(n.sessions), turns: namesIn(n.turns), names: namesIn(n.names), refs: namesIn(n.refs),
-		users: namesIn(n.users), identities: namesIn(n.identities), blobs: namesIn(n.blobs),
+		users: namesIn(n.users), identities: namesIn(n.identities), hashes: namesIn(n.hashes), actions: namesIn(n.actions),
+		blobs:   namesIn(n.blobs),
 		agents:  namesIn(n.agents),
 		queries: []parley.SessionQuery{{IncludeInactive: true}},
 	}

@@ -39,3 +39,12 @@ func TakeOwner(path string, other fs.FileInfo) error {
 	}
 	return nil
 }
+
+// Room gives how many bytes the file system of a folder still takes.
+func Room(dir string) (uint64, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0, err
+	}
+	return fs.Bavail * uint64(fs.Bsize), nil
+}

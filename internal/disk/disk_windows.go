@@ -28,3 +28,12 @@ func KeepOwner(string, fs.FileInfo) error { return nil }
 
 // TakeOwner does nothing, for the same reason.
 func TakeOwner(string, fs.FileInfo) error { return nil }
+
+// Room gives how many bytes the file system of a folder still takes.
+func Room(dir string) (room uint64, err error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	return room, windows.GetDiskFreeSpaceEx(name, &room, nil, nil)
+}

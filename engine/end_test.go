@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/engine"
+)
+
+// A turn whose end the store does not take is not run again and again.
+func TestEndThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		end  func(parley.TurnContext) parley.TurnEnd
+		want string
+	}{
+		{"no reason", func(parley.TurnContext) parley.TurnEnd { return parley.TurnEnd{} }, ">go *! |error:invalid"},
+		{"too long", func(t parley.TurnContext) parley.TurnEnd { return ends(t, strings.Repeat("x", parley.MaxBodyBytes)) }, ">go *! |error:too_large"},
+		{"media that nobody has", func(t parley.TurnContext) parley.TurnEnd {
+			end := ends(t, "look")
+			media := &parley.Media{Handle: strings.Repeat("a", 64), Type: "image/png"}
+			end.Last.Parts = append(end.Last.Parts, parley.Part{Kind: parley.PartMedia, Media: media})
+			return end
+		}, ">go *! |error:"},
+		{"less than nothing spent", func(t parley.TurnContext) parley.TurnEnd {
+			end := ends(t, "ok")
+			end.Completed.Usage.InputTokens = -1
+			return end
+		}, ">go *! |error:invalid"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ran := 0
+			s := newStage(t, engine.Config{Runner: runs(func(_ context.Context, tc parley.TurnContext) (parley.TurnEnd, error) {
+				if ran++; ran > 3 {
+					return parley.TurnEnd{}, errors.New("again") // else it never ends
+				}
+				return test.end(tc), nil
+			})})
+			id := s.session("a", parley.SessionDirect, "cli:alice")
+			s.post(alice, id, say("1", "go"))
+			if got := sketch(t, s.turns(id, 1)); ran != 1 || !strings.HasPrefix(got, test.want) {
+				t.Errorf("ran %d times: %s", ran, got)
+			}
+		})
+	}
+}
+
+// What a turn that waits cannot write is not tried without a pause either.
+func TestWaitThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	ran := make(chan struct{}, 1000)
+	s := newStage(t, engine.Config{Runner: runs(func(_ context.Context, tc parley.TurnContext) (parley.TurnEnd, error) {
+		ran <- struct{}{}
+		if tc.Turn.Attempt > 2 {
+			return answers(tc), nil
+		}
+		return parley.TurnEnd{}, &parley.SuspendError{Usage: parley.Usage{InputTokens: -1}, Err: parley.ErrUnavailable}
+	})})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	s.post(alice, id, say("1", "go"))
+	for range 2 {
+		<-ran
+		s.clock.WaitForTimer(time.Second)
+		if len(ran) > 0 {
+			t.Fatal("it was run again at once")
+		}
+		s.clock.Advance(time.Second)
+	}
+	s.turns(id, 1)
+}

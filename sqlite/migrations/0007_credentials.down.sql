@@ -1,0 +1,3 @@
+DROP TABLE audit;
+DROP TABLE passcodes;
+DROP TABLE tokens;
