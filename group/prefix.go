@@ -45,18 +45,32 @@ func Name(from parley.Sender) string {
 	if from.Name == "" {
 		return ""
 	}
-	name := strings.TrimSpace(strings.ToValidUTF8(from.Name, "_"))
-	name = strings.TrimSpace(strings.Map(nameRune, name))
-	if !strings.ContainsFunc(name, visible) {
-		return "_"
-	}
+	name := clean(from.Name)
 	if words := strings.Fields(name); strings.EqualFold(strings.Join(words, " "), notDirected) {
 		name = strings.Join(words, "_")
 	}
-	if runes := []rune(name); len(runes) > MaxName {
-		name = string(runes[:MaxName-1]) + "…"
+	return cut(name, MaxName)
+}
+
+// Clean does to a text what [Name] does to a name: it gives it on one line, at
+// most so many characters long, without brackets and without what is there
+// without being seen. It is never empty.
+func Clean(text string, most int) string { return cut(clean(text), most) }
+
+func clean(text string) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "_"))
+	text = strings.TrimSpace(strings.Map(nameRune, text))
+	if !strings.ContainsFunc(text, visible) {
+		return "_"
 	}
-	return name
+	return text
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:max(most-1, 0)]) + "…"
+	}
+	return text
 }
 
 // nameRune gives what stands for r in a name; -1 drops it.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 
 // maxImage is how large the API takes a picture, counted in base64.
 const maxImage = 5 << 20
+
+// plainType is what a media type looks like.
+var plainType = regexp.MustCompile(`^[\w.+-]{1,64}/[\w.+-]{1,64}$`)
 
 // object gives a call's arguments as the object that the API wants: as they are,
 // or in one that shows them.
@@ -85,11 +89,15 @@ func media(m *parley.Media, data []byte) sdk.ContentBlockParamUnion {
 	return sdk.NewImageBlockBase64(kind, base64.StdEncoding.EncodeToString(data))
 }
 
-// mediaLine says which file there is.
+// mediaLine says which file there is. Who sent it chose the name and the type: they
+// are quoted and cut, so that they can neither end the line nor look like ours.
 func mediaLine(m *parley.Media, remark string) string {
-	name := m.Name
-	if name == "" {
-		name = "without a name"
+	name, kind := "without a name", m.Type
+	if m.Name != "" {
+		name = fmt.Sprintf("%.128q", m.Name)
 	}
-	return fmt.Sprintf("[File %s, of type %s%s]", name, m.Type, remark)
+	if !plainType.MatchString(kind) {
+		kind = fmt.Sprintf("%.64q", kind)
+	}
+	return fmt.Sprintf("[File %s, of type %s%s]", name, kind, remark)
 }

@@ -192,7 +192,7 @@ func TestMessages(t *testing.T) {
 				mediaPart("p.png", "image/png", pngBytes), mediaPart("says.jpg", "image/jpeg", gifBytes), mediaPart("d.pdf", "application/pdf", "%PDF-1.7"),
 				mediaPart("", "image/png", ""), mediaPart("big.png", "image/png", pngBytes+strings.Repeat("x", 4<<20)),
 			}}},
-			[]string{`u image/png image/gif "[File d.pdf, of type application/pdf]" "[File without a name, of type image/png]" "[File big.png, of type image/png, too large to be shown]"*`},
+			[]string{`u image/png image/gif "[File \"d.pdf\", of type application/pdf]" "[File without a name, of type image/png]" "[File \"big.png\", of type image/png, too large to be shown]"*`},
 		},
 		"pictures of tools": {
 			[]parley.ModelMessage{
@@ -203,7 +203,7 @@ func TestMessages(t *testing.T) {
 					withData(resultPart(parley.ToolResult{CallID: "3", Media: photo}), "?"),
 				}},
 			},
-			[]string{`u "Hi"`, `a 1=f{} 2=f{} 3=f{}`, `u 1:"see"image/png 2:"[File p.png, of type image/png]"! 3:"[File p.png, of type image/png]"*`},
+			[]string{`u "Hi"`, `a 1=f{} 2=f{} 3=f{}`, `u 1:"see"image/png 2:"[File \"p.png\", of type image/png]"! 3:"[File \"p.png\", of type image/png]"*`},
 		},
 		"parts where they do not belong": {
 			[]parley.ModelMessage{
@@ -211,7 +211,7 @@ func TestMessages(t *testing.T) {
 				{Role: a, Parts: []parley.ModelPart{mediaPart("p.png", "image/png", pngBytes), {Part: resultPart(parley.ToolResult{CallID: "1", Text: "x"})}}},
 				user("Hi"),
 			},
-			[]string{`u "[Call of f: {}]"`, `a "[File p.png, of type image/png]" "[Result of a call that is not shown]\nx"`, `u "Hi"*`},
+			[]string{`u "[Call of f: {}]"`, `a "[File \"p.png\", of type image/png]" "[Result of a call that is not shown]\nx"`, `u "Hi"*`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -187,11 +188,20 @@ func userMessage(parts []sdk.ChatCompletionContentPartUnionParam) sdk.ChatComple
 	return sdk.UserMessage(strings.Join(lines, "\n"))
 }
 
-// mediaLine stands for media that the model cannot be shown.
+// plainType is what a media type looks like.
+var plainType = regexp.MustCompile(`^[\w.+-]{1,64}/[\w.+-]{1,64}$`)
+
+// mediaLine stands for media that the model cannot be shown. Who sent it chose the
+// name and the type: they are quoted and cut, so that they can neither end the line
+// nor look like ours.
 func mediaLine(media *parley.Media) string {
-	line := "[A file of type " + media.Type
+	kind := media.Type
+	if !plainType.MatchString(kind) {
+		kind = fmt.Sprintf("%.64q", kind)
+	}
+	line := "[A file of type " + kind
 	if media.Name != "" {
-		line += fmt.Sprintf(" named %q", media.Name)
+		line += fmt.Sprintf(" named %.128q", media.Name)
 	}
 	if media.Size > 0 {
 		line += fmt.Sprintf(", %d bytes", media.Size)
