@@ -45,6 +45,29 @@ func newBreakers(cfg BreakerConfig, clock parley.Clock) *breakers {
 	return &breakers{cfg: cfg, clock: clock, all: map[string]*breaker{}, paused: map[string]time.Time{}}
 }
 
+// Breakers says of each provider that was asked how its breaker stands: "closed",
+// "open" while the provider is left alone, or "half_open" when the next request
+// tries whether it is back.
+func (r *Runner) Breakers() map[string]string { return r.breakers.states() }
+
+func (b *breakers) states() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	states := make(map[string]string, len(b.all))
+	for provider, br := range b.all {
+		switch {
+		case br.failures < b.cfg.Failures:
+			states[provider] = "closed"
+		case now.Before(br.until):
+			states[provider] = "open"
+		default:
+			states[provider] = "half_open"
+		}
+	}
+	return states
+}
+
 // outcome is what a request taught about its provider.
 type outcome int
 

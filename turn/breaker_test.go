@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -85,4 +86,39 @@ func TestBreakerOpensOnce(t *testing.T) {
 	if _, wait, ok := b.enter(parley.ModelInfo{Name: "p/m"}); ok || wait != 10*time.Second {
 		t.Errorf("%v, wait %s", ok, wait)
 	}
+}
+
+func TestBreakerStates(t *testing.T) {
+	t.Parallel()
+	clock := &hand{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := newBreakers(BreakerConfig{Failures: 2, Pause: 10 * time.Second}, clock)
+	try := func(model string) func(outcome, time.Duration) {
+		t.Helper()
+		report, _, ok := b.enter(parley.ModelInfo{Name: model})
+		if !ok {
+			t.Fatalf("%s is left alone", model)
+		}
+		return report
+	}
+	want := func(states map[string]string) {
+		t.Helper()
+		if got := b.states(); !maps.Equal(got, states) {
+			t.Errorf("got %v, want %v", got, states)
+		}
+	}
+	want(map[string]string{})
+	try("q/m")(answered, 0)
+	try("p/m")(failed, 0)
+	want(map[string]string{"p": "closed", "q": "closed"})
+	try("p/m")(failed, 0)
+	want(map[string]string{"p": "open", "q": "closed"})
+	clock.now = clock.now.Add(10 * time.Second)
+	want(map[string]string{"p": "half_open", "q": "closed"})
+	trial := try("p/m")
+	want(map[string]string{"p": "half_open", "q": "closed"})
+	trial(failed, 0)
+	want(map[string]string{"p": "open", "q": "closed"})
+	clock.now = clock.now.Add(20 * time.Second)
+	try("p/other")(answered, 0)
+	want(map[string]string{"p": "closed", "q": "closed"})
 }
