@@ -86,7 +86,11 @@ var builtIn = []string{"anthropic", "openai", scripted}
 func (k checker) agents(options Options) {
 	known := append(slices.Clone(builtIn), slices.Sorted(maps.Keys(k.c.Providers))...)
 	for _, model := range slices.Sorted(maps.Keys(k.c.Models)) {
-		k.provider([]string{"models", model}, model, known)
+		at := []string{"models", model}
+		k.provider(at, model, known)
+		if k.c.Models[model].Script != "" && !strings.HasPrefix(model, scripted+"/") {
+			k.wrong(child(at, "script"), "only scripted models have a script; call it scripted/NAME")
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.c.Agents)) {
 		a, at := k.c.Agents[name], []string{"agents", name}
@@ -101,10 +105,33 @@ func (k checker) agents(options Options) {
 				k.wrong(child(at, "allowed_commands", strconv.Itoa(i)), "it allows every command, as it is empty; name one, such as [git, status]")
 			}
 		}
-		for _, server := range slices.Sorted(maps.Keys(a.MCP)) {
-			if m := a.MCP[server]; (len(m.Command) > 0) == (m.URL != "") {
-				k.wrong(child(at, "mcp", server), "give a command or a url, and not both")
-			}
+		k.reach(at, a)
+	}
+}
+
+// reach checks where an agent's tools work.
+func (k checker) reach(at []string, a Agent) {
+	if a.FSScope == "project" && a.Dir == "" {
+		k.wrong(child(at, "fs_scope"), "which project? give its folder as %s", pathText(child(at, "dir")))
+	}
+	for _, host := range slices.Sorted(maps.Keys(a.HTTP.Credentials)) {
+		c, here := a.HTTP.Credentials[host], child(at, "http", "credentials", host)
+		if c.Key.IsZero() {
+			k.wrong(here, "its key is missing; give env:NAME, file:PATH or keyring:NAME")
+		}
+		if c.Format != "" && (strings.Count(c.Format, "%s") != 1 || strings.Count(c.Format, "%") != 1) {
+			k.wrong(child(here, "format"), "it must have one %%s, where the secret goes")
+		}
+	}
+	for _, server := range slices.Sorted(maps.Keys(a.MCP)) {
+		m, here := a.MCP[server], child(at, "mcp", server)
+		switch {
+		case (len(m.Command) > 0) == (m.URL != ""):
+			k.wrong(here, "give a command or a url, and not both")
+		case m.URL != "" && len(m.Env) > 0:
+			k.wrong(child(here, "env"), "variables are for a command; a url has headers")
+		case m.URL == "" && len(m.Headers)+len(m.Allow) > 0:
+			k.wrong(here, "headers and allow are for a url; a command has env")
 		}
 	}
 }
@@ -192,11 +219,14 @@ func (k checker) channels() {
 
 func (k checker) serve() {
 	s := k.c.Serve
+	if s.TLSCert == "" && s.TLSKey != "" {
+		k.warn([]string{"serve", "tls_key"}, "it has no effect without serve.tls_cert")
+	}
 	host, _, err := net.SplitHostPort(s.Listen)
-	if err != nil || loopback(host) || len(s.TrustedProxies) > 0 {
+	if err != nil || loopback(host) || len(s.TrustedProxies) > 0 || s.TLSCert != "" {
 		return
 	}
-	k.warn([]string{"serve", "listen"}, "%s can be reached by others without encryption; the daemon refuses that unless it stands behind one of serve.trusted_proxies, or is told --insecure", quote(s.Listen))
+	k.warn([]string{"serve", "listen"}, "%s can be reached by others without encryption; the daemon refuses that unless it has serve.tls_cert, stands behind one of serve.trusted_proxies, or is told --insecure", quote(s.Listen))
 }
 
 // loopback reports whether only this machine reaches a host.

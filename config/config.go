@@ -91,7 +91,13 @@ type Serve struct {
 	Listen         string        `yaml:"listen" default:"127.0.0.1:7788" is:"listen" doc:"The address to listen on, as host:port; port 0 picks one."`
 	PublicURL      string        `yaml:"public_url" is:"url" doc:"The address under which others reach it, such as https://parley.example.com."`
 	TrustedProxies []string      `yaml:"trusted_proxies" default:"" is:"network" doc:"Addresses or networks of proxies whose word counts on who a client is, such as 10.0.0.0/8."`
+	TLSCert        string        `yaml:"tls_cert" is:"file" doc:"The certificate for https, with its chain, in a PEM file; relative to the data folder."`
+	TLSKey         string        `yaml:"tls_key" is:"file" doc:"The certificate's key, in a PEM file; relative to the data folder. Without one it is in the file of tls_cert."`
+	CORS           []string      `yaml:"cors" default:"" is:"origin" doc:"Web pages of other sites that may use the API with a token, such as https://app.example.com."`
 	Drain          time.Duration `yaml:"drain" default:"30s" min:"0s" doc:"How long running turns may take to finish when it stops."`
 	Metrics        bool          `yaml:"metrics" default:"true" doc:"Offer metrics for Prometheus."`
+	MetricsListen  string        `yaml:"metrics_listen" is:"listener" doc:"An address for the metrics alone, as host:port, where no token is asked for. Without one they are at /metrics, for owners."`
+	Log            string        `yaml:"log" default:"text" enum:"text,json" doc:"The form of the log."`
+	LogLevel       string        `yaml:"log_level" default:"info" enum:"debug,info,warn,error" doc:"From which level on something is logged."`
 	Tracing        string        `yaml:"tracing" default:"off" enum:"off,otlp" doc:"Where traces go: nowhere, or to a collector that the OTEL_EXPORTER_OTLP variables name."`
 }

@@ -117,6 +117,7 @@ func TestVariables(t *testing.T) {
 		"agents": `{"x":{}}`, "providers": `{"x":{"kind":"openai"}}`, "models": `{"openai/x":{}}`, "routes": `[{"match":{"channel":"x"}}]`,
 		"channels": `{"slack":{}}`, "session.identity_links": `{"a":["b:c"]}`, "session.reset.by_type": `{"group":{}}`,
 		"owner.identities": `["a:b"]`, "serve.trusted_proxies": `["10.0.0.1"]`, "session.dimensions": `["space"]`,
+		"serve.tls_cert": "c.pem", "serve.tls_key": "k.pem", "serve.cors": `["https://x"]`, "serve.metrics_listen": "127.0.0.1:1",
 	}
 	n := 0
 	for _, f := range config.Fields() {

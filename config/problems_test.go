@@ -276,9 +276,46 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			name: "open to others", text: "serve: {listen: \":80\"}\n",
-			want: []string{`warning: f:1:17: serve.listen: ":80" can be reached by others without encryption; the daemon refuses that unless it stands behind one of serve.trusted_proxies, or is told --insecure`},
+			want: []string{`warning: f:1:17: serve.listen: ":80" can be reached by others without encryption; the daemon refuses that unless it has serve.tls_cert, stands behind one of serve.trusted_proxies, or is told --insecure`},
 		},
 		{name: "open to others behind a proxy", text: "serve: {listen: \":80\", trusted_proxies: [10.0.0.0/8]}\n"},
+		{name: "open to others by https", text: "serve: {listen: \":443\", tls_cert: both.pem}\n"},
+		{
+			name: "serve", text: "serve: {cors: [\"https://a/b\", \"HTTPS://A.example\", a], metrics_listen: 9090, tls_key: k.pem, log: xml}\n",
+			want: []string{
+				`f:1:16: serve.cors[0] is "https://a/b"; it must be the origin of a web page, such as https://app.example.com, without a path and in small letters`,
+				`f:1:31: serve.cors[1] is "HTTPS://A.example"; it must be the origin of a web page, such as https://app.example.com, without a path and in small letters`,
+				"f:1:52: serve.cors[2]: it must be an address that starts with https:// or http://, such as https://example.com",
+				`f:1:72: serve.metrics_listen is "9090"; it must be host:port, such as 127.0.0.1:7788`,
+				`f:1:99: serve.log is "xml"; it must be text or json`,
+				"warning: f:1:87: serve.tls_key: it has no effect without serve.tls_cert",
+			},
+		},
+		{
+			name: "tools", text: "agents:\n  a:\n    tools: [file]\n    fs_scope: project\n    git: {name: \"<me>\"}\n    http: {allow: [home], credentials: {\"a/b\": {key: env:K}, x: {header: \"a b\", format: Bearer}}}\n",
+			want: []string{
+				`f:3:13: agents.a.tools[0] is "file"; it must be files, run_command, http_request or git_commit; did you mean files?`,
+				"f:4:15: agents.a.fs_scope: which project? give its folder as agents.a.dir",
+				`f:5:17: agents.a.git.name is "<me>"; it must be one line without < and >`,
+				`f:6:20: agents.a.http.allow[0] is "home"; it must be an address or a network, such as 10.0.0.1 or 10.0.0.0/8`,
+				"f:6:41: agents.a.http.credentials.a/b: it must be one host, such as api.example.org or api.example.org:8443",
+				"f:6:62: agents.a.http.credentials.x: its key is missing; give env:NAME, file:PATH or keyring:NAME",
+				`f:6:74: agents.a.http.credentials.x.header is "a b"; it must be the name of a header, such as Authorization`,
+				"f:6:89: agents.a.http.credentials.x.format: it must have one %s, where the secret goes",
+			},
+		},
+		{
+			name: "servers", text: "agents:\n  a:\n    mcp:\n      a.b: {command: [x]}\n      files: {command: [x]}\n      x: {command: [x], env: {A-B: {text: c}}, allow: [10.0.0.1]}\n      y: {url: \"https://y\", env: {A: {text: b}}, headers: {\"a b\": {}}}\nmodels: {openai/x: {script: s.yaml}}\n",
+			want: []string{
+				`f:4:7: agents.a.mcp."a.b": the name of a server has letters, digits, _ and -, and at most 32 of them`,
+				"f:5:7: agents.a.mcp.files: that is the name of other tools; choose another",
+				"f:6:7: agents.a.mcp.x: headers and allow are for a url; a command has env",
+				"f:6:31: agents.a.mcp.x.env.A-B: the name of a variable has letters, digits and _",
+				"f:7:34: agents.a.mcp.y.env: variables are for a command; a url has headers",
+				`f:7:60: agents.a.mcp.y.headers."a b": it must be the name of a header, such as Authorization`,
+				"f:8:29: models.openai/x.script: only scripted models have a script; call it scripted/NAME",
+			},
+		},
 		{name: "on another loopback", text: "serve: {listen: \"[::1]:80\"}\n"},
 		{
 			name: "variables", text: "session: {busy: qeue}\n",

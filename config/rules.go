@@ -19,14 +19,23 @@ const ruleID = "id"
 // nothing, and whether the message is not to repeat the text.
 var rules = map[string]func(text string) (mute bool, wrong string){
 	"agent":    shown(ruleAgent),
+	"author":   shown(ruleAuthor),
+	"file":     shown(optional(rulePath)),
+	"folder":   shown(ruleLine),
+	"header":   shown(ruleHeader),
+	"host":     shown(ruleHost),
 	"identity": ruleIdentity,
 	"keyplace": ruleKeyPlace,
 	"listen":   shown(ruleListen),
+	"listener": shown(optional(ruleListen)),
 	"model":    shown(ruleModel),
 	"name":     shown(ruleName),
 	"network":  shown(ruleNetwork),
+	"origin":   ruleOrigin,
 	"path":     shown(rulePath),
 	"required": shown(ruleRequired),
+	"server":   shown(ruleServer),
+	"variable": shown(ruleVariable),
 	"url":      ruleURL,
 	"zone":     shown(ruleZone),
 	ruleID:     shown(ruleLine),
@@ -34,6 +43,16 @@ var rules = map[string]func(text string) (mute bool, wrong string){
 
 func shown(rule func(string) string) func(string) (bool, string) {
 	return func(text string) (bool, string) { return false, rule(text) }
+}
+
+// optional is a rule for a text that may be empty.
+func optional(rule func(string) string) func(string) string {
+	return func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return rule(text)
+	}
 }
 
 var agentName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,62}[a-z0-9_])?$`)
