@@ -14,7 +14,7 @@ func All(ctx context.Context, cfg Config) (Report, error) {
 	for _, part := range []struct {
 		known []measure
 		run   func(context.Context, Config) (Report, error)
-	}{{routeMeasures(), Route}, {storeMeasures(), Store}, {feedMeasures(), Feed}, {engineMeasures(), Engine}, {turnMeasures(), Turn}} {
+	}{{routeMeasures(), Route}, {storeMeasures(), Store}, {feedMeasures(), Feed}, {engineMeasures(), Engine}, {turnMeasures(), Turn}, {httpMeasures(), HTTP}} {
 		its := cfg
 		if len(cfg.Only) > 0 {
 			known := namesOf(part.known)
@@ -34,7 +34,7 @@ func All(ctx context.Context, cfg Config) (Report, error) {
 
 // allMeasures are the figures of all runs, in the order of a report.
 func allMeasures() []measure {
-	return slices.Concat(routeMeasures(), storeMeasures(), feedMeasures(), engineMeasures(), turnMeasures())
+	return slices.Concat(routeMeasures(), storeMeasures(), feedMeasures(), engineMeasures(), turnMeasures(), httpMeasures())
 }
 
 // Names gives the names of all figures.

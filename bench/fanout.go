@@ -152,21 +152,31 @@ func (a *arena) watch(updates func(func(parley.Update, error) bool)) {
 		case next == len(a.events) || u.Event == nil || u.Event.Seq != a.last+1+uint64(next):
 			err = lost("a subscriber got %+v where event %d should be", u, a.last+1+uint64(next))
 		default:
-			e := &a.events[next]
+			a.arrived(next)
 			next++
-			if e.got.Add(1) == a.subscribers {
-				e.end = time.Now()
-				close(e.done)
-			}
 		}
 		if err != nil {
-			a.failing.Do(func() {
-				a.err = err
-				close(a.failed)
-			})
+			a.fail(err)
 			return
 		}
 	}
+}
+
+// arrived says that one more subscriber has an event.
+func (a *arena) arrived(i int) {
+	e := &a.events[i]
+	if e.got.Add(1) == a.subscribers {
+		e.end = time.Now()
+		close(e.done)
+	}
+}
+
+// fail ends the wait of whoever waits. The first reason counts.
+func (a *arena) fail(err error) {
+	a.failing.Do(func() {
+		a.err = err
+		close(a.failed)
+	})
 }
 
 // wait waits until everybody has an event.

@@ -24,6 +24,9 @@ const (
 	TurnsConcurrent   = "turns_concurrent"
 	CancelStream      = "cancel_stream_p99"
 	CancelTool        = "cancel_tool_p99"
+	HTTPAck           = "http_ack_p99"
+	SSEFanout         = "sse_fanout_p99"
+	SSEIdle           = "sse_idle_rss"
 )
 
 // speedup is how much faster 64 sessions at once must be than one alone.
@@ -65,6 +68,15 @@ func turnMeasures() []measure {
 	return []measure{
 		{CancelStream, "ms", valueAtMost, 100, "from a person's stop to the end of a run whose model streams over HTTP, 99th percentile", "a bare HTTP client that reads the same stream"},
 		{CancelTool, "ms", valueAtMost, 100, "the same, of a run whose command has a child and a grandchild, all deaf to signals", "the same three processes, killed by their numbers"},
+	}
+}
+
+// httpMeasures are the figures of [HTTP], in the order of a report.
+func httpMeasures() []measure {
+	return []measure{
+		{HTTPAck, "ms", ratioAtMost, 4, "acknowledgement of a post over HTTP, 500 a second, 99th percentile", "a bare file, one append and sync per record at the same rate"},
+		{SSEFanout, "ms", valueAtMost, 250, "from a request to the last of many streams that its event goes to, 99th percentile", "the request alone"},
+		{SSEIdle, "MiB", valueAtMost, 200, "memory that many idle streams add to a daemon", "the daemon with none"},
 	}
 }
 

@@ -25,6 +25,11 @@ type Config struct {
 	// fresh process and writes its result to standard output as JSON. Required
 	// by [Store].
 	ProbeFunc func(ctx context.Context, path string, pages int) *exec.Cmd
+	// ServeFunc gives a command that is a daemon on the data folder dir, at a free
+	// port of loopback, and stops when it is interrupted. LoadFunc gives one that
+	// calls [Load] with its standard input and output. Required by [HTTP].
+	ServeFunc func(ctx context.Context, dir string) *exec.Cmd
+	LoadFunc  func(ctx context.Context) *exec.Cmd
 	// Dir is an existing folder to work in: the run makes a folder of its own
 	// there and removes it. The figures are those of its disk. Required.
 	Dir string
@@ -52,6 +57,12 @@ type Size struct {
 	FanoutEvents int           // that each of them gets
 	Turns        int           // that wait for one of 64 places
 	Cancels      int           // runs that are stopped
+	Posts        int           // over HTTP, in rounds and again in a row
+	PostSessions int           // that they go to
+	Streams      int           // that get the same events
+	StreamEvents int           // that each of them gets
+	IdleStreams  int           // that get nothing
+	Idle         time.Duration // how long these are looked at
 }
 
 // FullSize is what the bars are meant for.
@@ -59,6 +70,7 @@ func FullSize() Size {
 	return Size{
 		Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second,
 		Subscribers: 10_000, FanoutEvents: 400, Turns: 1_024, Cancels: 300,
+		Posts: 30_000, PostSessions: 1_000, Streams: 9_000, StreamEvents: 120, IdleStreams: 5_000, Idle: 40 * time.Second,
 	}
 }
 
@@ -67,6 +79,7 @@ func QuickSize() Size {
 	return Size{
 		Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond,
 		Subscribers: 2_000, FanoutEvents: 60, Turns: 320, Cancels: 100,
+		Posts: 1_500, PostSessions: 200, Streams: 1_000, StreamEvents: 8, IdleStreams: 1_000, Idle: 2 * time.Second,
 	}
 }
 
@@ -86,6 +99,11 @@ func (c *Config) validate() error {
 		{"events to fan out", &c.Size.FanoutEvents, full.FanoutEvents},
 		{"turns that wait", &c.Size.Turns, full.Turns},
 		{"runs that are stopped", &c.Size.Cancels, full.Cancels},
+		{"posts", &c.Size.Posts, full.Posts},
+		{"sessions that are posted to", &c.Size.PostSessions, full.PostSessions},
+		{"streams", &c.Size.Streams, full.Streams},
+		{"events of a stream", &c.Size.StreamEvents, full.StreamEvents},
+		{"idle streams", &c.Size.IdleStreams, full.IdleStreams},
 	} {
 		if *f.field == 0 {
 			*f.field = f.full
@@ -96,6 +114,9 @@ func (c *Config) validate() error {
 	}
 	if c.Size.Stretch <= 0 {
 		c.Size.Stretch = full.Stretch
+	}
+	if c.Size.Idle <= 0 {
+		c.Size.Idle = full.Idle
 	}
 	if c.OpenFunc == nil {
 		return parley.Errorf(parley.CodeInvalid, "a run needs OpenFunc")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // syncData makes what was written to the file durable, as cheaply as the system
@@ -39,8 +40,11 @@ func freeSpace(dir string) int64 {
 }
 
 // resident gives the resident memory of this process in bytes, or -1.
-func resident() int64 {
-	status, err := os.ReadFile("/proc/self/status")
+func resident() int64 { return residentOf(os.Getpid()) }
+
+// residentOf gives that of any process.
+func residentOf(pid int) int64 {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return -1
 	}
@@ -50,6 +54,17 @@ func resident() int64 {
 		return -1
 	}
 	return kib << 10
+}
+
+// pauseUntil waits until a moment. The runtime's own timers may be a millisecond
+// late, which would be most of what is measured.
+func pauseUntil(t time.Time) {
+	for left := time.Until(t); left > 0; left = time.Until(t) {
+		pause := syscall.NsecToTimespec(int64(left))
+		if err := syscall.Nanosleep(&pause, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+			return // it takes every time that is positive
+		}
+	}
 }
 
 // alive reports whether a process is there, and not only waiting to be collected.

@@ -22,6 +22,16 @@ func freeSpace(string) int64 { return -1 }
 // that is not known.
 func resident() int64 { return -1 }
 
+// residentOf gives that of any process.
+func residentOf(int) int64 { return -1 }
+
+// pauseUntil waits until a moment.
+func pauseUntil(t time.Time) {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	<-timer.C
+}
+
 // alive reports whether a process is there. One that has ended is there until it is
 // collected, so it gets a moment for that.
 func alive(pid int) bool {
