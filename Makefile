@@ -35,19 +35,19 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## build, then show what the program can do (there is no daemon yet)
-	@bin/parley --help
+run: build ## build, and start the daemon on 127.0.0.1:7788
+	@exec bin/parley serve
 
 .PHONY: build
 build: ## build bin/parley
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/parley ./cmd/parley
 
 .PHONY: test
-test: compiler keyring ## run every test, with the race detector
+test: compiler keyring browser node eventsource ## run every test, with the race detector
 	CGO_ENABLED=1 $(GO) test $(RACE) -timeout 30m $(ARGS) $(PKG)
 
 .PHONY: soak
-soak: compiler keyring ## run every test with its full counts; takes hours
+soak: compiler keyring browser node eventsource ## run every test with its full counts; takes hours
 	PARLEY_SOAK=1 CGO_ENABLED=1 $(GO) test $(RACE) -timeout 170m -count=1 $(ARGS) $(PKG)
 
 .PHONY: lint
@@ -110,6 +110,40 @@ keyring:
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gnome-keyring dbus > /dev/null && exit 0; \
 	fi; \
 	echo "without gnome-keyring-daemon and dbus-run-session the test with a real keyring is skipped"
+
+# The page is tested in a real browser, and its modules in Node.js. Root on Debian
+# gets both; elsewhere the tests use what there is.
+.PHONY: browser
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+		if command -v $$name > /dev/null; then exit 0; fi; \
+	done; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "no browser to test with: installing chromium"; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null && exit 0; \
+	fi; \
+	echo "without chromium the tests of the page in a browser are skipped"
+
+.PHONY: node
+node:
+	@if command -v node > /dev/null && command -v npm > /dev/null; then exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "no Node.js to test with: installing nodejs and npm"; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm > /dev/null && exit 0; \
+	fi; \
+	echo "without node and npm the tests of JavaScript are skipped"
+
+# A client that others use reads the event streams, in the version of its lock file.
+EVENTSOURCE := cmd/parley/testdata/eventsource
+.PHONY: eventsource
+eventsource: node
+	@if ! command -v npm > /dev/null || cmp -s $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed; then exit 0; fi; \
+	echo "installing eventsource, which the tests of event streams use"; \
+	npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(EVENTSOURCE) && \
+	cp $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed || \
+	echo "without it the tests with a real EventSource are skipped"
 
 bin/golangci-lint-$(LINT_VERSION):
 	@echo "building golangci-lint $(LINT_VERSION), once; this takes some minutes"

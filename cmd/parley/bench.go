@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type benchFlags struct {
 	only        []string
 	sessions    int
 	subscribers int
+	posts       int
+	streams     int
 	deep        int
 	rounds      int
 }
@@ -36,18 +39,19 @@ type benchRun = func(context.Context, bench.Config) (bench.Report, error)
 
 // benches are what can be named.
 var benches = map[string]benchRun{
-	"store": bench.Store, "feed": bench.Feed, "route": bench.Route, "engine": bench.Engine, "turn": bench.Turn, "all": bench.All,
+	"store": bench.Store, "feed": bench.Feed, "route": bench.Route, "engine": bench.Engine, "turn": bench.Turn,
+	"http": bench.HTTP, "all": bench.All,
 }
 
 func (a *app) benchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench [store|feed|route|engine|turn|all]",
+		Use:   "bench [store|feed|route|engine|turn|http|all]",
 		Short: "Measure Parley beside what this machine can do",
 		Long: `Bench measures how close the store comes to what the disk can do, that a long
-history or a million sessions make nothing slower, how fast the feed brings
-events to those who follow, how fast messages are routed, what a turn costs beside
-its commits, how many turns go on at once, and how fast one ends that is stopped.
+history or a million sessions make nothing slower, how fast events get to those
+who follow, how fast messages are routed, what a turn costs and how many go on at
+once, how fast one ends that is stopped, and what clients get from the daemon.
 Each figure stands beside a reference that is measured in the same seconds, and
 has a bar to hold: most as a ratio to that, some as they are. It exits with 1 if
 one does not.
@@ -56,11 +60,11 @@ A full run stores a million sessions: it takes some minutes and about 8 GB, in a
 folder of its own that is removed at the end. Your own store is not touched.`,
 		Example: `  parley bench store --quick
   parley bench feed
-  parley bench engine --quick
+  parley bench http --quick
   parley bench store --only commit_64,commit_1 --sessions 1000
   parley bench all --json`,
 		Args:      a.benchArgs,
-		ValidArgs: []string{"store", "feed", "route", "engine", "turn", "all"},
+		ValidArgs: []string{"store", "feed", "route", "engine", "turn", "http", "all"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run := bench.All
 			if len(args) > 0 {
@@ -76,10 +80,12 @@ folder of its own that is removed at the end. Your own store is not touched.`,
 	flags.StringSliceVar(&f.only, "only", nil, "only these figures: "+strings.Join(bench.Names(), ", "))
 	flags.IntVar(&f.sessions, "sessions", 0, "how many sessions to store (default 1000000, with --quick 20000)")
 	flags.IntVar(&f.subscribers, "subscribers", 0, "how many follow at once (default 10000, with --quick 2000)")
+	flags.IntVar(&f.posts, "posts", 0, "how many messages to post (default 30000, with --quick 1500)")
+	flags.IntVar(&f.streams, "streams", 0, "how many streams to open (default 9000, and 5000 idle ones; with --quick 1000)")
 	flags.IntVar(&f.deep, "deep", 0, "how long a long log is")
 	flags.IntVar(&f.rounds, "rounds", 0, "how many rounds to measure")
 	for _, err := range []error{
-		flags.MarkHidden("deep"), flags.MarkHidden("rounds"),
+		flags.MarkHidden("posts"), flags.MarkHidden("streams"), flags.MarkHidden("deep"), flags.MarkHidden("rounds"),
 		cmd.MarkFlagDirname("dir"),
 		cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(bench.Names(), cobra.ShellCompDirectiveNoFileComp)),
 	} {
@@ -87,7 +93,7 @@ folder of its own that is removed at the end. Your own store is not touched.`,
 			panic(err) // the flags were defined just above
 		}
 	}
-	cmd.AddCommand(a.probeCommand())
+	cmd.AddCommand(a.probeCommand(), a.loadCommand())
 	return cmd
 }
 
@@ -96,7 +102,7 @@ func (a *app) benchArgs(_ *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return &usageError{"'parley bench' takes one argument at most; see 'parley bench --help'"}
 	case len(args) == 1 && benches[args[0]] == nil:
-		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route, engine, turn or all", args[0])}
+		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route, engine, turn, http or all", args[0])}
 	}
 	return nil
 }
@@ -112,6 +118,8 @@ func (a *app) bench(ctx context.Context, f benchFlags, run benchRun) error {
 	}{
 		{f.sessions, []*int{&cfg.Size.Sessions}},
 		{f.subscribers, []*int{&cfg.Size.Subscribers}},
+		{f.posts, []*int{&cfg.Size.Posts}},
+		{f.streams, []*int{&cfg.Size.Streams, &cfg.Size.IdleStreams}},
 		{f.deep, []*int{&cfg.Size.Deep}},
 		{f.rounds, []*int{&cfg.Size.Rounds, &cfg.Size.CommitRounds}},
 	} {
@@ -127,6 +135,15 @@ func (a *app) bench(ctx context.Context, f benchFlags, run benchRun) error {
 	}
 	cfg.ProbeFunc = func(ctx context.Context, path string, pages int) *exec.Cmd {
 		return exec.CommandContext(ctx, self, "bench", "probe", path, "--pages", strconv.Itoa(pages)) //nolint:gosec // it is this program
+	}
+	cfg.ServeFunc = func(ctx context.Context, dir string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, self, "serve", "--data", dir, "--listen", "127.0.0.1:0") //nolint:gosec // it is this program
+		// What is configured for this one is not for that.
+		cmd.Env = slices.DeleteFunc(a.environ(), func(v string) bool { return strings.HasPrefix(v, "PARLEY_") })
+		return cmd
+	}
+	cfg.LoadFunc = func(ctx context.Context) *exec.Cmd {
+		return exec.CommandContext(ctx, self, "bench", "load")
 	}
 	if cfg.Dir, err = a.benchDir(f.dir); err != nil {
 		return err

@@ -20,7 +20,7 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 	}
 	b.WriteString(strings.TrimPrefix(strings.Join(parts, ", "), ", ") + "\n")
 	fmt.Fprintf(&b, "%smedians of %d rounds and more, %s in all\n\n",
-		sizeText(r, size), min(size.Rounds, size.CommitRounds), took.Round(time.Second))
+		sizeText(r, size), leastRounds(r, size), took.Round(time.Second))
 
 	rows := [][]string{{"", "measured", "reference", "ratio", "bar"}}
 	failed := 0
@@ -51,10 +51,22 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 		b.WriteString("\nEvery bar is held.\n")
 	}
 	full := bench.FullSize()
-	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers || size.Turns < full.Turns || size.Cancels < full.Cancels {
+	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers || size.Turns < full.Turns || size.Cancels < full.Cancels ||
+		size.Posts < full.Posts || size.Streams < full.Streams || size.IdleStreams < full.IdleStreams {
 		b.WriteString("This is a first impression: the bars are meant for a full run, without --quick.\n")
 	}
 	return b.String()
+}
+
+// leastRounds gives how many rounds every median is of.
+func leastRounds(r bench.Report, size bench.Size) int {
+	least := min(size.Rounds, size.CommitRounds)
+	for _, res := range r.Results {
+		if res.Name == bench.HTTPAck {
+			least = min(least, bench.AckRounds)
+		}
+	}
+	return least
 }
 
 // sizeText says how much was stored, as far as it matters to the figures.
@@ -62,7 +74,8 @@ func sizeText(r bench.Report, size bench.Size) string {
 	text := ""
 	for _, res := range r.Results {
 		switch res.Name {
-		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool:
+		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool,
+			bench.HTTPAck, bench.SSEFanout, bench.SSEIdle:
 		case bench.FeedCatchup, bench.FeedFanout:
 			text = cmp.Or(text, fmt.Sprintf("logs of %s; ", counted(int64(size.Deep), "event")))
 		default:

@@ -47,6 +47,15 @@ func (a *app) loadConfig() (*config.Loaded, error) {
 	if a.loaded != nil {
 		return a.loaded, nil
 	}
+	loaded, err := a.readConfig()
+	if err == nil {
+		a.loaded = loaded
+	}
+	return loaded, err
+}
+
+// readConfig reads the configuration as it is at the moment.
+func (a *app) readConfig() (*config.Loaded, error) {
 	path, err := a.configPath()
 	if err != nil {
 		return nil, err
@@ -54,11 +63,7 @@ func (a *app) loadConfig() (*config.Loaded, error) {
 	if _, err := os.Stat(path); a.config == "" && errors.Is(err, fs.ErrNotExist) {
 		path = ""
 	}
-	loaded, err := config.Load(config.Options{File: path, Environ: a.environ()})
-	if err == nil {
-		a.loaded = loaded
-	}
-	return loaded, err
+	return config.Load(config.Options{File: path, Environ: a.environ(), PricedFunc: priced})
 }
 
 func (a *app) configShowCommand() *cobra.Command {

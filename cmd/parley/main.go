@@ -1,5 +1,5 @@
-// Command parley is Parley on the command line: it looks after the store,
-// measures it, and says where messages go.
+// Command parley is Parley on the command line: the daemon, and what talks to it,
+// looks after its store, and measures it.
 //
 // This package is the commands and their wiring, and the only place that names
 // concrete stores. Each command has its file; what they do is done by the
@@ -29,7 +29,8 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ,
-		terminal: isTerminal(os.Stderr, os.Getenv),
+		terminal:   isTerminal(os.Stderr, os.Getenv),
+		inTerminal: isPerson(os.Stdin), outTerminal: isPerson(os.Stdout), columns: terminalWidth(os.Stdout),
 	}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -125,7 +125,7 @@ func TestHelp(t *testing.T) {
 	if n := strings.Count(examples, "  parley "); n != 3 {
 		t.Errorf("help has %d examples, want 3:\n%s", n, got.out)
 	}
-	if lines := strings.Count(got.out, "\n"); lines > 30 {
+	if lines := strings.Count(got.out, "\n"); lines > 40 {
 		t.Errorf("help is not short: %d lines", lines)
 	}
 	if strings.Contains(got.out, "probe") || strings.Contains(parleyRun(t, home, "bench", "--help").out, "probe") {
@@ -175,8 +175,8 @@ func TestCompletion(t *testing.T) {
 		parleyRun(t, t.TempDir(), "completion", shell).says(t, 0, "parley")
 	}
 	// What the scripts ask the program for.
-	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "engine", "turn", "all")
-	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup", "engine_overhead", "cancel_tool_p99")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "engine", "turn", "http", "all")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup", "engine_overhead", "cancel_tool_p99", "http_ack_p99")
 }
 
 // parleyRunIgnoringStderr is for completion, which talks to shells there.
@@ -409,6 +409,32 @@ func TestBench_Feed(t *testing.T) {
 	} {
 		if !regexp.MustCompile(line).MatchString(got.out) {
 			t.Errorf("the table is\n%s", got.out)
+		}
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("the bench left %v, %v", left, err)
+	}
+}
+
+func TestBench_HTTP(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("not all figures are there")
+	}
+	home := t.TempDir()
+	got := parleyRunEnv(t, home, []string{"PARLEY_SERVE_LISTEN=nowhere"}, "bench", "http", "--quick", "--posts", "150", "--streams", "30")
+	if got.status > 1 || got.err != "" {
+		t.Fatalf("status is %d, standard error %q", got.status, got.err)
+	}
+	for _, line := range []string{
+		`(?m)^http_ack_p99 +[0-9,.]+ ms +[0-9,.]+ ms +[0-9.]+x +≤ 4.00x +(ok|FAIL)$`,
+		`(?m)^sse_fanout_p99 +[0-9,.]+ ms +[0-9,.]+ ms +≤ 250 ms +(ok|FAIL)$`,
+		`(?m)^sse_idle_rss +-?[0-9.]+ MiB +[0-9.]+ MiB +≤ 200 MiB +(ok|FAIL)$`,
+		`then 150 posts in a row, .* None was lost, none was answered twice\n`,
+		`\n    30 streams, 8 events, 2 a second; `,
+	} {
+		if !regexp.MustCompile(line).MatchString(got.out) {
+			t.Errorf("%s is not in\n%s", line, got.out)
 		}
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {

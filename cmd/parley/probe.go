@@ -24,3 +24,13 @@ func (a *app) probeCommand() *cobra.Command {
 	cmd.Flags().IntVar(&pages, "pages", 0, "pages of the list to read")
 	return cmd
 }
+
+// loadCommand is what puts load on the daemon that bench measures.
+func (a *app) loadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "load",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(cmd *cobra.Command, _ []string) error { return bench.Load(cmd.Context(), a.in, a.out) },
+	}
+}

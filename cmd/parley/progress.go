@@ -120,3 +120,13 @@ func isTerminal(f *os.File, getenv func(string) string) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && getenv("TERM") != "dumb" && getenv("TERM") != ""
 }
+
+// isPerson reports whether somebody sits at f: it is a terminal of whatever kind.
+func isPerson(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	nothing, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, nothing)
+}

@@ -19,10 +19,14 @@ type app struct {
 	out, err io.Writer
 	getenv   func(string) string
 	environ  func() []string
-	terminal bool   // err is a terminal: progress may be shown
-	data     string // --data
-	config   string // --config
-	key      string // --key
+	terminal bool // err is a terminal: progress may be shown
+	// Whether these are terminals: somebody types, somebody reads.
+	inTerminal, outTerminal bool
+	columns                 int // how wide the terminal is; 0: out is none
+
+	data   string // --data
+	config string // --config
+	key    string // --key
 
 	loaded *config.Loaded // the configuration, once it was needed
 }
@@ -42,11 +46,15 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	var status *statusError
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, errNotWell):
 		return exitFailed
+	case errors.As(err, &status):
+		a.complain(status.text)
+		return status.status
 	case ctx.Err() != nil:
 		a.complain("interrupted")
 		return exitInterrupted
@@ -74,6 +82,14 @@ func describe(err error) string {
 	return err.Error()
 }
 
+// statusError ends a command with a status of its own.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e *statusError) Error() string { return e.text }
+
 // usageError is a command line that cannot be understood.
 type usageError struct{ text string }
 
@@ -84,9 +100,9 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:   "parley",
 		Short: "Parley keeps conversations between AI agents and people",
 		Long:  `Parley keeps conversations between AI agents and people, durably, in one file.`,
-		Example: `  parley doctor                     is the store well?
-  parley backup today.parley        a copy of everything, while it is in use
-  parley encrypt on                 unreadable to whoever takes the disk`,
+		Example: `  parley serve                      run the daemon, with a page to talk in
+  parley chat "what can you do?"    talk to an agent
+  parley sessions                   see what was talked about`,
 		Args:          a.noSuchCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -103,15 +119,67 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration file (default: parley.yaml in the data folder, if it is there)")
 	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: what store.key says)")
-	root.AddCommand(a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(), a.resolveCommand(), a.configCommand(), a.benchCommand(), a.versionCommand())
+	root.AddCommand(
+		a.serveCommand(), a.chatCommand(), a.sessionsCommand(), a.statusCommand(), a.psCommand(), a.loginCommand(),
+		a.usersCommand(), a.tokensCommand(), a.auditCommand(),
+		a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(),
+		a.resolveCommand(), a.configCommand(), a.benchCommand(), a.versionCommand(),
+	)
 	// Cobra's own would answer an unknown shell with its help and success.
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args = a.noSuchCommand
 		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		completion.Short = "Print the script that completes commands in a shell"
 	}
+	shortHelp(root)
 	return root
 }
+
+// shortHelp lets the help of the program fit a screen, with the commands in the order
+// in which people come to need them.
+func shortHelp(root *cobra.Command) {
+	cobra.EnableCommandSorting = false
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasParent() {
+			usual(cmd, args)
+			return
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n\nExamples:\n%s\n\nCommands:\n", cmd.Long, cmd.Example)
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
+			}
+		}
+		b.WriteString(commonFlags)
+		cmd.Print(b.String())
+	})
+	root.SetUsageTemplate(usage)
+}
+
+// commonFlags is the end of the program's help.
+const commonFlags = `
+Every command has --data DIR (default: $PARLEY_DATA, else the user's data folder), --config FILE
+(default: parley.yaml in it) and --key keyring|FILE (of an encrypted store). COMMAND --help says more.
+`
+
+// usage is how the help of a command goes on after what the command says about itself.
+const usage = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+Every command has --data, --config and --key; see 'parley --help'.{{end}}
+`
 
 // noSuchCommand refuses what is left of the command line when no command fits,
 // and names the nearest one.

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/parley-run/parley"
+)
+
+// maxLooked is among how many sessions, those used last, an abbreviation is looked
+// for.
+const maxLooked = 10_000
+
+// sessionFinder is where sessions are looked for.
+type sessionFinder interface {
+	Session(ctx context.Context, id parley.SessionID) (parley.Session, error)
+	Sessions(ctx context.Context, q parley.SessionQuery) (parley.SessionPage, error)
+}
+
+// findSession gives the session that somebody means: by its id, or by a beginning of
+// it, of what follows the colon, of its last word, or of the key whose current session
+// it is, if that is only one's. What fits none is [parley.CodeNotFound], what fits
+// several [parley.CodeInvalid].
+func findSession(ctx context.Context, c sessionFinder, text string) (parley.Session, error) {
+	if strings.Contains(text, ":") && parley.SessionID(text).Validate() == nil {
+		s, err := c.Session(ctx, parley.SessionID(text))
+		if err == nil || !errors.Is(err, parley.ErrNotFound) {
+			return s, err
+		}
+	}
+	var found []parley.Session
+	q := parley.SessionQuery{IncludeInactive: true, Limit: parley.MaxPageSize}
+	for looked := 0; text != "" && looked < maxLooked; {
+		page, err := c.Sessions(ctx, q)
+		if err != nil {
+			return parley.Session{}, err
+		}
+		for _, s := range page.Sessions {
+			if abbreviates(text, s) {
+				found = append(found, s)
+			}
+		}
+		looked += parley.MaxPageSize
+		if q.Cursor = page.Cursor; q.Cursor == "" {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return parley.Session{}, parley.Errorf(parley.CodeNotFound, "there is no session %q", text)
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, s := range found[:min(len(found), 3)] {
+		names = append(names, string(s.ID))
+	}
+	more := ""
+	if n := len(found) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return parley.Session{}, parley.Errorf(parley.CodeInvalid, "%q may be %s%s; give more of the id", text, strings.Join(names, ", "), more)
+}
+
+// abbreviates reports whether a text may stand for a session.
+func abbreviates(text string, s parley.Session) bool {
+	_, name, _ := strings.Cut(string(s.ID), ":")
+	last := name[strings.LastIndexByte(name, '_')+1:]
+	return strings.HasPrefix(string(s.ID), text) || strings.HasPrefix(name, text) || strings.HasPrefix(last, text) ||
+		s.Ended == nil && strings.HasPrefix(string(s.Key), text)
+}
