@@ -14,9 +14,8 @@ import (
 // conn is one connection with its prepared statements. It is used by one
 // goroutine at a time.
 type conn struct {
-	db     *sqlite3.Conn
-	stmts  map[string]*sqlite3.Stmt
-	closed func() // called after it was closed; may be nil
+	db    *sqlite3.Conn
+	stmts map[string]*sqlite3.Stmt
 }
 
 // fileURI names a file for SQLite. The files SQLite makes beside it get its mode,
@@ -67,11 +66,7 @@ func (c *conn) close() error {
 		_ = s.Close()
 	}
 	c.stmts = nil
-	err := c.db.Close()
-	if c.closed != nil {
-		c.closed()
-	}
-	return err
+	return c.db.Close()
 }
 
 func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {

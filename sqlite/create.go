@@ -15,7 +15,7 @@ import (
 // whole and synced: whatever happens on the way, there is no store or a whole
 // one.
 func (s *Store) create(ctx context.Context) error {
-	made := &Store{path: s.path + ".new", cfg: s.cfg, vfs: s.vfs}
+	made := &Store{path: s.path + ".new", cfg: s.cfg, vfs: s.vfs, writerVFS: s.writerVFS}
 	if err := made.build(ctx); err != nil {
 		return parley.Errorf(parley.CodeUnavailable, "cannot make the store: %v", err)
 	}

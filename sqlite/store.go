@@ -26,6 +26,7 @@ const (
 
 	pageBytes       = 4096
 	checkpointPages = 4000   // move the write-ahead log into the database from this size on
+	growthPages     = 1000   // and again after so many more
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
 
 	busyTimeout = 5 * time.Second       // a connection waits that long for another
@@ -53,13 +54,15 @@ type Config struct {
 
 // Store is a [parley.Store] in one SQLite file.
 type Store struct {
-	path    string
-	cfg     Config
-	vfs     string // what its files are opened through
-	forget  func() // lets go of vfs
-	lock    *fileLock
-	readers readers
-	writer  writer
+	path string
+	cfg  Config
+	vfs  string // what its files are opened through
+	// What the connections that write open them through.
+	writerVFS string
+	forget    func() // lets go of both
+	lock      *fileLock
+	readers   readers
+	writer    writer
 
 	closeOnce sync.Once
 	closeErr  error
@@ -86,19 +89,34 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	if cfg.TellFunc == nil {
 		cfg.TellFunc = func(string) {}
 	}
-	s := &Store{path: path, cfg: cfg, vfs: cfg.vfs, forget: func() {}}
+	s := &Store{path: path, cfg: cfg, vfs: cfg.vfs}
 	s.readers.init(s)
 	s.writer.init(s)
-	if cfg.Key != nil {
-		if s.vfs, s.forget, err = registerCipherVFS(cfg.vfs, cfg.Key); err != nil {
-			return nil, translate("open store", err)
-		}
+	if err := s.registerVFS(); err != nil {
+		return nil, translate("open store", err)
 	}
 	if err := s.open(ctx); err != nil {
 		s.forget()
 		return nil, err
 	}
 	return s, nil
+}
+
+// registerVFS makes what the files of the store are opened through.
+func (s *Store) registerVFS() error {
+	forgetCipher := func() {}
+	if s.cfg.Key != nil {
+		var err error
+		if s.vfs, forgetCipher, err = registerCipherVFS(s.cfg.vfs, s.cfg.Key); err != nil {
+			return err
+		}
+	}
+	forgetWriter := func() {}
+	if !s.cfg.ReadOnly {
+		s.writerVFS, forgetWriter = registerWriterVFS(s.vfs)
+	}
+	s.forget = func() { forgetWriter(); forgetCipher() }
+	return nil
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -166,23 +184,20 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	}
 	// A process that died may have left what was redacted in the write-ahead
 	// log.
-	s.writer.scrub = true
+	s.writer.log.scrub, s.writer.log.doubt = true, true
 	s.writer.checkpoint()
 	return nil
 }
 
 func (s *Store) connectWriter() (*conn, error) {
-	synchronous, vfs, unregister := s.cfg.synchronous, s.vfs, func() {}
+	synchronous, vfs := s.cfg.synchronous, s.vfs
 	if synchronous == "" {
-		synchronous = "FULL"
-		vfs, unregister = registerWriterVFS(s.vfs)
+		synchronous, vfs = "FULL", s.writerVFS
 	}
 	c, err := openConn(s.path, vfs, sqlite3.OPEN_READWRITE)
 	if err != nil {
-		unregister()
 		return nil, err
 	}
-	c.closed = unregister
 	err = c.set(fmt.Sprintf("page_size = %d", pageBytes), "journal_mode = WAL", "synchronous = "+synchronous, cacheSize(writerCacheKiB),
 		"secure_delete = ON", "temp_store = MEMORY", "wal_autocheckpoint = 0",
 		fmt.Sprintf("journal_size_limit = %d", restartPages*pageBytes))

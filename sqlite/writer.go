@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -26,13 +25,10 @@ type writer struct {
 	work    sync.WaitGroup
 
 	// What follows belongs to the goroutine.
-	conn     *conn  // nil after a failure, until it is opened again
-	pos      uint64 // of the last event
-	known    knownHeads
-	walPages int
-	timer    *time.Timer
-	retryAt  time.Time // no checkpoint before
-	scrub    bool      // bodies were taken away: their old pages must leave the write-ahead log
+	conn  *conn  // nil after a failure, until it is opened again
+	pos   uint64 // of the last event
+	known knownHeads
+	log   log
 }
 
 // request is something to be written, and its outcome.
@@ -57,7 +53,7 @@ func (w *writer) init(s *Store) {
 func (w *writer) start(c *conn) error {
 	w.conn = c
 	c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
-		w.walPages = pages
+		w.log.has(pages)
 		return nil
 	})
 	w.known = knownHeads{}
@@ -227,7 +223,7 @@ func (w *writer) attempt(group []*request, apply func(*request, *tx) error) erro
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
-	w.pos, w.scrub = pos, w.scrub || scrub
+	w.pos, w.log.scrub = pos, w.log.scrub || scrub
 	return nil
 }
 
@@ -300,63 +296,15 @@ func (w *writer) reopen() error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err != nil {
-		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), c.close())
+	w.awaitMover()
+	w.conn, w.log.doubt = c, true
+	if _, _, err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
+		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
 	if err := w.start(c); err != nil {
-		w.conn = nil
-		return errors.Join(err, c.close())
+		return errors.Join(err, w.giveUp())
 	}
 	return nil
-}
-
-// checkpoint moves the write-ahead log into the database when it is long enough,
-// or must be emptied. A failure loses nothing, because the log stays; if the disk
-// is broken, the next commit says so. Readers that are in the way are not waited
-// for: it is tried again a little later.
-func (w *writer) checkpoint() {
-	if w.conn == nil || time.Now().Before(w.retryAt) {
-		return
-	}
-	mode := sqlite3.CHECKPOINT_PASSIVE
-	switch {
-	case w.scrub:
-		mode = sqlite3.CHECKPOINT_TRUNCATE
-	case w.walPages >= restartPages:
-		// Readers that overlap without end would let the log grow without end.
-		mode = sqlite3.CHECKPOINT_RESTART
-	case w.walPages < checkpointPages:
-		return
-	}
-	err := w.conn.db.BusyTimeout(patience)
-	var pages, moved int
-	if err == nil {
-		pages, moved, err = w.conn.db.WALCheckpoint("main", mode)
-	}
-	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
-	switch {
-	case err == nil && mode == sqlite3.CHECKPOINT_TRUNCATE:
-		w.scrub, w.walPages = false, 0
-	case err == nil && pages == moved:
-		w.walPages = 0
-	case mode != sqlite3.CHECKPOINT_PASSIVE:
-		w.retryAt = time.Now().Add(retryPause)
-		w.retry()
-	}
-}
-
-// retry wakes the writer for another checkpoint, in case nobody else does.
-func (w *writer) retry() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	w.timer = time.AfterFunc(retryPause, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if !w.closed {
-			w.wake()
-		}
-	})
 }
 
 // wake starts the goroutine, if it does not run. The mutex is held.
@@ -373,15 +321,16 @@ func (w *writer) stop() {
 	w.closed = true
 	w.mu.Unlock()
 	w.work.Wait()
-	if w.timer != nil {
-		w.timer.Stop()
+	if w.log.timer != nil {
+		w.log.timer.Stop()
 	}
 }
 
-// close closes the connection, after stop.
+// close closes the connections, after stop.
 func (w *writer) close() error {
+	err := w.log.mover.close()
 	if w.conn == nil {
-		return nil
+		return err
 	}
-	return w.giveUp()
+	return errors.Join(err, w.giveUp())
 }

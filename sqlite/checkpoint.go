@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// log is what the writer knows of the write-ahead log. It belongs to the writer's
+// goroutine.
+type log struct {
+	pages  int          // that it has
+	moveAt int          // so many pages make another attempt worth it
+	scrub  bool         // bodies were taken away: their old pages must leave the log
+	doubt  bool         // what was moved may not be in the database: it is to be moved again
+	mover  mover        // moves most of it
+	moving <-chan error // while the mover works: gets how it ended
+
+	retryAt time.Time // no attempt to empty it before
+	timer   *time.Timer
+}
+
+// has notes how many pages the log has after a commit.
+func (l *log) has(pages int) {
+	if pages < l.pages {
+		l.moveAt = 0 // it was started over
+	}
+	l.pages = pages
+}
+
+// isLong reports whether there is something worth moving.
+func (l *log) isLong() bool { return l.pages >= max(checkpointPages, l.moveAt) }
+
+// checkpoint moves the write-ahead log into the database when it is long enough,
+// or must be emptied. A failure loses nothing, because the log stays; if the disk
+// is broken, the next commit says so. Readers that are in the way are not waited
+// for: it is tried again a little later.
+//
+// A log that has become long is moved in two steps: most of it by another connection,
+// beside the commits, and the little that those have added by the writer itself. Only
+// then does the database have all that the log has, and the log can start over.
+func (w *writer) checkpoint() {
+	l := &w.log
+	switch {
+	case w.conn == nil || time.Now().Before(l.retryAt):
+	case l.scrub:
+		w.awaitMover()
+		w.empty(sqlite3.CHECKPOINT_TRUNCATE)
+	case l.pages >= restartPages:
+		// Readers that overlap without end would let the log grow without end.
+		w.awaitMover()
+		w.empty(sqlite3.CHECKPOINT_RESTART)
+	case l.moving != nil:
+		select {
+		case err := <-l.moving:
+			w.moved(err)
+			w.moveRest()
+		default:
+		}
+	case !l.isLong():
+	case movesBeside:
+		w.startMover()
+	default:
+		w.moveRest()
+	}
+}
+
+// startMover lets most of the log be moved.
+func (w *writer) startMover() {
+	over := make(chan error, 1)
+	w.log.moving = over
+	w.work.Go(func() { over <- w.log.mover.move(w.store) })
+}
+
+// awaitMover waits until nobody else moves the log.
+func (w *writer) awaitMover() {
+	if w.log.moving != nil {
+		w.moved(<-w.log.moving)
+	}
+}
+
+// moved notes that the mover is done.
+func (w *writer) moved(err error) {
+	w.log.moving = nil
+	w.log.doubt = w.log.doubt || err != nil
+}
+
+// moveRest moves what the mover has left, or all of the log.
+func (w *writer) moveRest() {
+	l := &w.log
+	l.moveAt = l.pages + growthPages
+	pages, moved, err := w.move(sqlite3.CHECKPOINT_PASSIVE)
+	if err == nil && pages == moved {
+		l.pages = 0
+	}
+}
+
+// empty moves the whole log, and makes the next commit start it over, or cuts it off.
+// Readers and the disk may be in the way; then it is tried again.
+func (w *writer) empty(mode sqlite3.CheckpointMode) {
+	l := &w.log
+	err := w.conn.db.BusyTimeout(patience)
+	if err == nil {
+		_, _, err = w.move(mode)
+	}
+	if err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout)); err != nil {
+		l.retryAt = time.Now().Add(retryPause)
+		w.retry()
+		return
+	}
+	l.pages = 0
+	if mode == sqlite3.CHECKPOINT_TRUNCATE {
+		l.scrub = false
+	}
+}
+
+// move moves the log over the writer's connection. Nobody else does at that time.
+//
+// After a failed sync the operating system may take pages for written that are not,
+// and SQLite does not move again what it has moved. So after a failure it is made to
+// begin anew: only writing the pages again makes sure.
+func (w *writer) move(mode sqlite3.CheckpointMode) (pages, moved int, err error) {
+	if w.log.doubt {
+		if err := moveAgain(w.store.path); err != nil {
+			return 0, 0, err
+		}
+		w.log.doubt = false
+	}
+	pages, moved, err = w.conn.db.WALCheckpoint("main", mode)
+	if err != nil && !errors.Is(err, sqlite3.BUSY) {
+		w.log.doubt = true
+	}
+	return pages, moved, err
+}
+
+// retry wakes the writer for another checkpoint, in case nobody else does.
+func (w *writer) retry() {
+	l := &w.log
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(retryPause, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.closed {
+			w.wake()
+		}
+	})
+}
+
+// mover moves the write-ahead log into the database over a connection of its own, so
+// that commits wait neither for the pages to be written nor for the sync.
+type mover struct {
+	conn *conn // from the first time it is needed on
+}
+
+// move moves what is in the log by now. SQLite syncs the database only when the whole
+// log was moved, which the commits beside it prevent; so the sync is made here.
+func (m *mover) move(s *Store) (err error) {
+	if m.conn == nil {
+		if m.conn, err = s.connectWriter(); err != nil {
+			return err
+		}
+	}
+	_, _, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	if err == nil {
+		err = m.sync()
+	}
+	if err != nil {
+		err = errors.Join(err, m.close()) // another connection may do better
+	}
+	return err
+}
+
+func (m *mover) sync() error {
+	f, err := m.conn.db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
+	if err != nil {
+		return err
+	}
+	return f.(vfs.File).Sync(vfs.SYNC_NORMAL)
+}
+
+func (m *mover) close() error {
+	c := m.conn
+	if c == nil {
+		return nil
+	}
+	m.conn = nil
+	return c.close()
+}

@@ -1,0 +1,10 @@
+//go:build !(linux || darwin)
+
+package sqlite
+
+// movesBeside says that the writer moves the write-ahead log itself: where the index of
+// the log is not a file that can be written beside the driver, what was moved cannot be
+// moved again after a failure, and half of it must not be moved if that can be helped.
+const movesBeside = false
+
+func moveAgain(string) error { return nil }
