@@ -70,10 +70,16 @@ var Table = []Layer{
 	{Path: "command", Holds: "slash commands: grammar, table, words", Imports: []string{Root}},
 	{Path: "engine", Holds: "the lanes: every goroutine that works for a session", Imports: []string{Root, "route", "group", "lifecycle", "access", "command"}, Core: true},
 	{Path: "schedule", Holds: "automations: what is due, made into inputs", Imports: []string{Root}, Planned: true},
-	{Path: "channel", Holds: "what chat adapters share; the outbox worker", Imports: []string{Root, "group"}, Planned: true},
-	{Path: "channel/*", Holds: "one leaf per chat platform", Imports: []string{Root, "group", "channel"}, Planned: true},
+	{Path: "channel", Holds: "what chat adapters share; the outbox worker", Imports: []string{Root, "group"}},
+	{Path: "channel/*", Holds: "one leaf per chat platform", Imports: []string{Root, "group", "channel"}},
+	{
+		Path: "intake", Holds: "the way in for chat platforms: from what arrived to an admitted input",
+		Imports: []string{Root, "access", "route", "engine", "group", "command", "channel"},
+	},
 	{Path: "export", Holds: "sessions out, in other formats", Imports: []string{Root, "route"}, Planned: true},
 	{Path: "importer", Holds: "sessions in, from other systems", Imports: []string{Root, "route"}, Planned: true},
+
+	{Path: "chat/markdown", Holds: "Markdown that grows, as styled lines for a terminal"},
 
 	{Path: "client", Holds: "the Go client of the HTTP API", Imports: []string{Root}},
 	{
@@ -81,6 +87,8 @@ var Table = []Layer{
 		Imports: []string{Root, "engine", "access", "route", "feed", "search", "blob", "schedule", "memory", "export"},
 	},
 	{Path: "web", Holds: "the web interface, embedded"},
+	{Path: "chat/editor", Holds: "the input of the terminal program: lines, pastes, history, completion"},
+	{Path: "chat", Holds: "the terminal program: a conversation on the whole screen", Imports: []string{Root, "command", "chat/markdown", "chat/editor"}},
 	{Path: "metric", Holds: "counters for Prometheus, as decorators", Imports: []string{Root}},
 	{Path: "trace", Holds: "OpenTelemetry traces of turns, as decorators", Imports: []string{Root}},
 	{Path: "config", Holds: "the configuration file", Imports: []string{Root, "route", "lifecycle", "secret"}},
@@ -93,6 +101,10 @@ var Table = []Layer{
 	{Path: "internal/layout", Holds: "this table, and the test that holds it"},
 	{Path: "internal/vectors", Holds: "reads cases that tests have as data"},
 	{Path: "internal/modelserver", Holds: "providers of models on loopback, for tests"},
+	{Path: "internal/terminal", Holds: "a real terminal for tests: keys in, screen out"},
+	{Path: "internal/pty", Holds: "a pseudo terminal, for measuring programs that draw"},
+	{Path: "internal/termsvg", Holds: "the screen of a terminal as an SVG picture, for documentation"},
+	{Path: "internal/telegramserver", Holds: "Telegram's Bot API on loopback, for tests"},
 	{Path: "internal/soak", Holds: "how much a random test does, and from which seed"},
 }
 
