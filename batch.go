@@ -80,6 +80,7 @@ type NewSession struct {
 	Type     SessionType
 	Title    Title
 	Metadata map[string]string
+	Chat     *Target    // see [Session]
 	Fork     *ForkPoint // share the events of another session up to a point
 }
 
@@ -96,6 +97,7 @@ type SessionPatch struct {
 	Description *string
 	Busy        *BusyMode
 	Metadata    map[string]string
+	Chat        *Target
 }
 
 // InputChange moves an input of the session to another state.
@@ -149,13 +151,21 @@ type ApprovalChange struct {
 }
 
 // DeliveryChange puts a delivery into the outbox (New), or changes the fields
-// that are set.
+// that are set. A part of one that is not the session's is [CodeNotFound].
 type DeliveryChange struct {
-	New         *Delivery
-	ID          DeliveryID
+	New *Delivery
+	ID  DeliveryID
+	// Event says that the delivery carries the event of this draft: 1 for the first
+	// of [SessionChange.Events]. The store fills in its seq. 0: Seq is as it is.
+	Event       int
+	Text        *string
+	Markup      *string
+	Draft       *bool
+	Again       *bool
 	State       *DeliveryState
 	Attempts    *int
 	NextAttempt *time.Time
+	AttemptedAt *time.Time
 	PlatformID  *string
 	LastError   *string
 }

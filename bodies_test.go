@@ -83,6 +83,7 @@ func bodyCases() []bodyCase {
 		bodyOf(parley.Admitted{
 			ID: "m1", Origin: "telegram/default/-1001", Kind: parley.InputMessage, Parts: parts(), Sender: sender,
 			Mentioned: true, ReplyTo: "m0", MessageID: "m1",
+			Target: &parley.Target{Channel: "telegram", Account: "main", Chat: "-1001", Topic: "3", ReplyTo: "m1"},
 		},
 			breaking[parley.Admitted]{"no id", invalid, func(b *parley.Admitted) { b.ID = "" }},
 			breaking[parley.Admitted]{"no origin", invalid, func(b *parley.Admitted) { b.Origin = "" }},
@@ -95,6 +96,9 @@ func bodyCases() []bodyCase {
 			breaking[parley.Admitted]{"bad sender name", invalid, func(b *parley.Admitted) { b.Sender.Name = "a\x00" }},
 			breaking[parley.Admitted]{"bad reply-to", invalid, func(b *parley.Admitted) { b.ReplyTo = "a\n" }},
 			breaking[parley.Admitted]{"bad message id", invalid, func(b *parley.Admitted) { b.MessageID = "a\n" }},
+			breaking[parley.Admitted]{"no channel to answer on", invalid, func(b *parley.Admitted) { b.Target = &parley.Target{Chat: "1"} }},
+			breaking[parley.Admitted]{"no chat to answer in", invalid, func(b *parley.Admitted) { b.Target = &parley.Target{Channel: "telegram"} }},
+			breaking[parley.Admitted]{"bad topic to answer in", invalid, func(b *parley.Admitted) { b.Target = &parley.Target{Channel: "telegram", Chat: "1", Topic: "a\n"} }},
 		),
 		bodyOf(parley.Message{
 			ID: "msg1", Role: parley.MessageAssistant, Parts: parts(), Sender: &sender, Model: "scripted/echo",

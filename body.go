@@ -64,6 +64,7 @@ type (
 		Mentioned bool      `json:"mentioned,omitempty"`
 		ReplyTo   string    `json:"reply_to,omitempty"`
 		MessageID string    `json:"message_id,omitempty"`
+		Target    *Target   `json:"target,omitempty"`
 	}
 	// TurnStarted opens a turn, or goes on with one: then Attempt is above 1.
 	TurnStarted struct {
@@ -224,6 +225,11 @@ func (b *Admitted) validate() error {
 	}
 	if err := checkText("platform message id", b.MessageID, 0, MaxIDBytes); err != nil {
 		return err
+	}
+	if b.Target != nil {
+		if err := b.Target.validate(); err != nil {
+			return err
+		}
 	}
 	return ValidateParts(b.Parts)
 }

@@ -8,26 +8,77 @@ type Delivery struct {
 	ID      DeliveryID
 	Session SessionID
 	Turn    TurnID
+	Kind    DeliveryKind
+	Call    CallID // of an approval: the call that is asked about
 	Seq     uint64 // the message it carries; redacting that takes the text here too
 	Target  Target
-	Part    int // of a reply that was split, counted from 0
-	Text    string
+	// Of is the first part of a reply that was split, and Part counts from 0. The
+	// first part is the delivery that was split, and has no Of.
+	Of   DeliveryID
+	Part int
+	Text string
+	// Markup is how Text looks, as who split it wrote it down; empty: Text is
+	// Markdown, as it was written.
+	Markup string
+	// Draft says that the reply is still being written: the chat shows its
+	// beginning, and the message that ends it goes into this delivery.
+	Draft bool
+	// Again says that it may be in the chat already. Its message says so.
+	Again bool
 
 	State       DeliveryState
 	Attempts    int
 	NextAttempt time.Time
-	PlatformID  string // the platform's id of the message, once known
+	AttemptedAt time.Time // when the platform was called for it, first of those calls whose outcome is open
+	PlatformID  string    // the platform's id of the message, once known
 	LastError   string
 	CreatedAt   time.Time
 }
 
-// Target is the chat a delivery goes to.
+// DeliveryKind says what a delivery is for.
+type DeliveryKind string
+
+// The kinds of deliveries.
+const (
+	DeliveryMessage  DeliveryKind = "message"  // what the agent says
+	DeliveryNotice   DeliveryKind = "notice"   // what the runtime says: errors, answers to commands
+	DeliveryApproval DeliveryKind = "approval" // the question whether a call may run, then the answer
+	DeliveryBacklog  DeliveryKind = "backlog"  // that deliveries of the chat are held
+)
+
+func (k DeliveryKind) validate() error {
+	switch k {
+	case DeliveryMessage, DeliveryNotice, DeliveryApproval, DeliveryBacklog:
+		return nil
+	}
+	return invalidf("delivery kind %s is not known", quote(string(k)))
+}
+
+// Target is a chat: where a delivery goes, and where an input came from.
 type Target struct {
 	Channel string `json:"channel"`
 	Account string `json:"account,omitempty"`
 	Chat    string `json:"chat"`
 	Topic   string `json:"topic,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"`
+}
+
+func (t *Target) validate() error {
+	for _, f := range []struct {
+		what, value string
+		least       int
+	}{
+		{"channel", t.Channel, 1},
+		{"account", t.Account, 0},
+		{"chat", t.Chat, 1},
+		{"topic", t.Topic, 0},
+		{"reply-to", t.ReplyTo, 0},
+	} {
+		if err := checkText("target's "+f.what, f.value, f.least, MaxNameBytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeliveryState says how far a delivery is.
@@ -66,22 +117,26 @@ func (d *Delivery) validate() error {
 			return err
 		}
 	}
-	for _, f := range []struct {
-		what, value string
-		least       int
-	}{
-		{"channel", d.Target.Channel, 1},
-		{"account", d.Target.Account, 0},
-		{"chat", d.Target.Chat, 1},
-		{"topic", d.Target.Topic, 0},
-		{"reply-to", d.Target.ReplyTo, 0},
-		{"platform message id", d.PlatformID, 0},
-	} {
-		if err := checkText("delivery "+f.what, f.value, f.least, MaxNameBytes); err != nil {
+	if err := d.Kind.validate(); err != nil {
+		return err
+	}
+	if d.Call != "" {
+		if err := checkID("call id", string(d.Call)); err != nil {
 			return err
 		}
 	}
-	for _, at := range []time.Time{d.NextAttempt, d.CreatedAt} {
+	if d.Of != "" {
+		if err := checkID("delivery id", string(d.Of)); err != nil {
+			return err
+		}
+	}
+	if err := d.Target.validate(); err != nil {
+		return err
+	}
+	if err := checkText("platform message id", d.PlatformID, 0, MaxNameBytes); err != nil {
+		return err
+	}
+	for _, at := range []time.Time{d.NextAttempt, d.AttemptedAt, d.CreatedAt} {
 		if err := checkTime("delivery times", at); err != nil {
 			return err
 		}
@@ -93,6 +148,9 @@ func (d *Delivery) validate() error {
 		return err
 	}
 	if err := d.State.validate(); err != nil {
+		return err
+	}
+	if err := checkProse("delivery markup", d.Markup, MaxBodyBytes); err != nil {
 		return err
 	}
 	return checkProse("delivery text", d.Text, MaxBodyBytes)

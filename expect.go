@@ -68,6 +68,12 @@ type (
 		Delivery DeliveryID
 		State    DeliveryState
 	}
+	// EventIntact expects that the session has the event, and that it was not
+	// redacted.
+	EventIntact struct {
+		Session SessionID
+		Seq     uint64
+	}
 	// IdentityIs expects the identity to belong to User; empty: to nobody.
 	IdentityIs struct {
 		Identity IdentityID
@@ -128,6 +134,10 @@ func (e DeliveryIs) String() string {
 	return fmt.Sprintf("state %s of delivery %s", quote(string(e.State)), quote(string(e.Delivery)))
 }
 
+func (e EventIntact) String() string {
+	return fmt.Sprintf("event %d of session %s to be there", e.Seq, quote(string(e.Session)))
+}
+
 func (e IdentityIs) String() string {
 	return fmt.Sprintf("user %s for identity %s", quote(string(e.User)), quote(string(e.Identity)))
 }
@@ -163,5 +173,6 @@ func (e ApprovalIs) validate() error {
 	return checkID("call id", string(e.Call))
 }
 
-func (e DeliveryIs) validate() error { return checkID("delivery id", string(e.Delivery)) }
-func (e IdentityIs) validate() error { return e.Identity.Validate() }
+func (e DeliveryIs) validate() error  { return checkID("delivery id", string(e.Delivery)) }
+func (e EventIntact) validate() error { return e.Session.Validate() }
+func (e IdentityIs) validate() error  { return e.Identity.Validate() }

@@ -38,6 +38,9 @@ type Input struct {
 	Mentioned bool
 	ReplyTo   string // the platform's id of the message it answers
 	MessageID string // the platform's id of the message itself
+	// Target is the chat it came from, where an answer goes; nil: it came another
+	// way, and whoever wrote it reads the session.
+	Target    *Target
 	Principal Principal
 	Busy      BusyMode   // how the sender wants it treated during a turn; "" as the session says
 	State     InputState // queued, or what admission decided at once
@@ -121,7 +124,7 @@ func (m BusyMode) validate() error {
 func (in *Input) Admitted() *Admitted {
 	return &Admitted{
 		ID: in.Ref.ID, Origin: in.Ref.Origin, Kind: in.Kind, Parts: in.Parts, Sender: in.Sender,
-		Mentioned: in.Mentioned, ReplyTo: in.ReplyTo, MessageID: in.MessageID,
+		Mentioned: in.Mentioned, ReplyTo: in.ReplyTo, MessageID: in.MessageID, Target: in.Target,
 	}
 }
 

@@ -29,6 +29,9 @@ type Session struct {
 	Busy        BusyMode          `json:"busy,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Parent      *ForkPoint        `json:"parent,omitempty"`
+	// Chat is where somebody last spoke to it from; nil: nobody did from a chat. What
+	// nobody there asked for, such as the answer to an automation, goes there.
+	Chat *Target `json:"-"`
 
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"` // the last activity: an input, a message, a turn

@@ -139,7 +139,9 @@ type WorkReader interface {
 	// Approvals gives the approvals of a session, or all pending ones if id is
 	// empty, in the order they were asked for.
 	Approvals(ctx context.Context, v Visibility, id SessionID) ([]Approval, error)
-	// Deliveries gives a part of the outbox, oldest first.
+	// Deliveries gives a part of the outbox, oldest first, the parts of one together
+	// and in their order. It starts behind [DeliveryQuery].After, which may have been
+	// settled since; one that is not there is [CodeNotFound].
 	Deliveries(ctx context.Context, v Visibility, q DeliveryQuery) ([]Delivery, error)
 	// Notices gives the notices of a session that nobody has consumed, oldest
 	// first.
@@ -149,10 +151,16 @@ type WorkReader interface {
 // DeliveryQuery chooses deliveries. The zero value gives the open ones of all
 // sessions.
 type DeliveryQuery struct {
+	ID      DeliveryID    // this one alone, whatever its state; then the other fields do not count
 	Session SessionID     // empty: all
 	State   DeliveryState // empty: the open ones
-	Due     time.Time     // only those whose next attempt is not later; zero: all
-	Limit   int           // see [PageSize]
+	// Chat chooses by the channel, account and chat of targets; zero: all.
+	Chat Target
+	// Draft chooses drafts, or what is none; nil: both.
+	Draft *bool
+	Due   time.Time  // only those whose next attempt is not later; zero: all
+	After DeliveryID // empty: from the first
+	Limit int        // see [PageSize]
 }
 
 // PeopleReader reads users and identities. Who may do that is decided above the

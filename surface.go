@@ -30,15 +30,3 @@ type Client interface {
 	Events(ctx context.Context, id SessionID, from Position) iter.Seq2[Update, error]
 	Cancel(ctx context.Context, id SessionID, turn TurnID) (bool, error)
 }
-
-// Channel is a chat platform: inbounds come from it, deliveries go to it.
-type Channel interface {
-	// Name is the channel's name in scopes, identities and targets.
-	Name() string
-	// Run receives until ctx ends. Receive is called for each inbound and
-	// returns when it is durable; only then may the platform forget it.
-	Run(ctx context.Context, receive func(context.Context, Inbound) error) error
-	// Send brings one delivery to its chat and gives the platform's id for it.
-	// [ErrOutcomeUnknown] in the chain says that the platform may have it.
-	Send(ctx context.Context, d Delivery) (platformID string, err error)
-}

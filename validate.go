@@ -1,5 +1,7 @@
 package parley
 
+import "time"
+
 // Validate reports whether the batch can be stored at all, whatever the store
 // holds: [CodeInvalid] or [CodeTooLarge], with a message that names what is
 // wrong. Stores call it first. The bodies of events are checked by [EncodeBody].
@@ -12,7 +14,7 @@ func (b *Batch) Validate() error {
 	}
 	for _, e := range b.Expect {
 		switch e.(type) {
-		case KeyIs, AliasIs, FenceIs, StatusIn, RecoveryIs, QueuedAtMost, InputIs, TurnIs, ApprovalIs, DeliveryIs, IdentityIs:
+		case KeyIs, AliasIs, FenceIs, StatusIn, RecoveryIs, QueuedAtMost, InputIs, TurnIs, ApprovalIs, DeliveryIs, EventIntact, IdentityIs:
 		case nil:
 			return invalidf("the batch has an empty expectation")
 		default:
@@ -154,6 +156,9 @@ func (c *SessionChange) validate() error {
 		if err := d.validate(); err != nil {
 			return err
 		}
+		if d.Event < 0 || d.Event > len(c.Events) {
+			return invalidf("a delivery carries draft %d of %d", d.Event, len(c.Events))
+		}
 	}
 	for _, n := range c.Notices {
 		if err := n.validate(); err != nil {
@@ -183,6 +188,11 @@ func (n *NewSession) validate() error {
 	}
 	if err := checkMetadata(n.Metadata); err != nil {
 		return err
+	}
+	if n.Chat != nil {
+		if err := n.Chat.validate(); err != nil {
+			return err
+		}
 	}
 	if n.Fork != nil {
 		return n.Fork.Session.Validate()
@@ -226,6 +236,11 @@ func (p *SessionPatch) validate() error {
 	}
 	if p.Busy != nil {
 		if err := p.Busy.validate(); err != nil {
+			return err
+		}
+	}
+	if p.Chat != nil {
+		if err := p.Chat.validate(); err != nil {
 			return err
 		}
 	}
@@ -360,8 +375,18 @@ func (d *DeliveryChange) validate() error {
 			return err
 		}
 	}
-	if err := checkOptionalTime("the next attempt", d.NextAttempt); err != nil {
-		return err
+	for _, at := range []*time.Time{d.NextAttempt, d.AttemptedAt} {
+		if err := checkOptionalTime("delivery times", at); err != nil {
+			return err
+		}
+	}
+	for _, text := range []*string{d.Text, d.Markup} {
+		if text == nil {
+			continue
+		}
+		if err := checkProse("delivery text", *text, MaxBodyBytes); err != nil {
+			return err
+		}
 	}
 	if d.Attempts != nil && *d.Attempts < 0 {
 		return invalidf("delivery attempts must not be negative")

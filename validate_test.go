@@ -69,7 +69,8 @@ func full() parley.Batch {
 			}},
 			Deliveries: []parley.DeliveryChange{
 				{New: &parley.Delivery{
-					ID: "d1", Turn: "t1", Seq: 4, Text: "a\nb", State: parley.DeliveryPending, NextAttempt: at, PlatformID: "9", LastError: "x\ny",
+					Kind: parley.DeliveryMessage,
+					ID:   "d1", Turn: "t1", Seq: 4, Text: "a\nb", State: parley.DeliveryPending, NextAttempt: at, PlatformID: "9", LastError: "x\ny",
 					Target: parley.Target{Channel: "telegram", Account: "default", Chat: "-1001", Topic: "4 2", ReplyTo: "m/1"},
 				}},
 				{
@@ -409,6 +410,11 @@ func TestValidateRefuses(t *testing.T) {
 		{"an approval without default", invalid, s(func(c *parley.SessionChange) { c.Approvals[0].Default = "" })},
 
 		{"a new delivery of an unknown state", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.State = "" })},
+		{"a new delivery of an unknown kind", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Kind = "" })},
+		{"a delivery of a draft that is not there", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Event = len(c.Events) + 1 })},
+		{"a delivery's text", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Text = &nul })},
+		{"a delivery's markup", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Markup = &nul })},
+		{"a session's chat", invalid, s(func(c *parley.SessionChange) { c.Patch.Chat = &parley.Target{Channel: "telegram"} })},
 		{"a new delivery's part", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Part = -1 })},
 		{"a new delivery's attempts", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Attempts = -1 })},
 		{"a new delivery's text", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Text = nul })},

@@ -6,9 +6,16 @@ import (
 	"github.com/parley-run/parley"
 )
 
-func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange) error {
+// changeDelivery carries out one change of the outbox. The change's own events have
+// been appended, so that the seq of a draft is known.
+func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange, drafts int) error {
+	seq := h.lastSeq - uint64(drafts) + uint64(c.Event)
 	if c.New != nil {
-		return t.insertDelivery(at, h, c.New)
+		d := *c.New
+		if c.Event > 0 {
+			d.Seq = seq
+		}
+		return t.insertDelivery(at, h, &d)
 	}
 	found, err := t.c.exists(`SELECT 1 FROM outbox WHERE id = ? AND session = ?`, c.ID, h.nr)
 	if err != nil {
@@ -17,33 +24,44 @@ func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange) err
 	if !found {
 		return notFound("session %q has no delivery %q", h.id, c.ID)
 	}
-	set := func(column string, value any) error {
-		return t.c.exec(`UPDATE outbox SET `+column+` = ? WHERE id = ?`, value, c.ID)
-	}
-	if c.State != nil {
-		if err := set("state", *c.State); err != nil {
+	if c.Event > 0 {
+		if err := t.setDelivery(c.ID, "seq", seq); err != nil {
 			return err
 		}
 	}
-	if c.Attempts != nil {
-		if err := set("attempts", *c.Attempts); err != nil {
+	return firstError(
+		func() error { return setIf(t, c.ID, "text", c.Text) },
+		func() error { return setIf(t, c.ID, "markup", c.Markup) },
+		func() error { return setIf(t, c.ID, "draft", c.Draft) },
+		func() error { return setIf(t, c.ID, "again", c.Again) },
+		func() error { return setIf(t, c.ID, "state", c.State) },
+		func() error { return setIf(t, c.ID, "attempts", c.Attempts) },
+		func() error { return setIf(t, c.ID, "next_attempt", c.NextAttempt) },
+		func() error { return setIf(t, c.ID, "attempted_at", c.AttemptedAt) },
+		func() error { return setIf(t, c.ID, "platform_id", c.PlatformID) },
+		func() error { return setIf(t, c.ID, "last_error", c.LastError) },
+	)
+}
+
+func firstError(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return err
 		}
-	}
-	if c.NextAttempt != nil {
-		if err := set("next_attempt", *c.NextAttempt); err != nil {
-			return err
-		}
-	}
-	if c.PlatformID != nil {
-		if err := set("platform_id", *c.PlatformID); err != nil {
-			return err
-		}
-	}
-	if c.LastError != nil {
-		return set("last_error", *c.LastError)
 	}
 	return nil
+}
+
+// setIf sets a column of a delivery, if there is a value for it.
+func setIf[T any](t *tx, id parley.DeliveryID, column string, value *T) error {
+	if value == nil {
+		return nil
+	}
+	return t.setDelivery(id, column, *value)
+}
+
+func (t *tx) setDelivery(id parley.DeliveryID, column string, value any) error {
+	return t.c.exec(`UPDATE outbox SET `+column+` = ? WHERE id = ?`, value, id)
 }
 
 func (t *tx) insertDelivery(at time.Time, h *head, d *parley.Delivery) error {
@@ -51,11 +69,30 @@ func (t *tx) insertDelivery(at time.Time, h *head, d *parley.Delivery) error {
 	if err != nil {
 		return err
 	}
-	added, err := t.c.changed(`INSERT INTO outbox (id, session, turn, seq, target, part, text, state, attempts, next_attempt, platform_id, last_error, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		d.ID, h.nr, orNull(d.Turn), d.Seq, target, d.Part, d.Text, d.State, d.Attempts, d.NextAttempt, d.PlatformID, d.LastError, at)
-	if err == nil && !added {
-		err = conflict("there is a delivery %q already", d.ID)
+	var first int64 // 0: itself
+	if d.Of != "" {
+		found, err := t.c.one(func(r row) { first = r.int(0) }, `SELECT first FROM outbox WHERE id = ? AND session = ?`, d.Of, h.nr)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return notFound("session %q has no delivery %q to be a part of", h.id, d.Of)
+		}
 	}
-	return err
+	added, err := t.c.changed(`INSERT INTO outbox (id, session, turn, kind, call, seq, target, chat, first, part, text, markup, draft, again,
+			state, attempts, next_attempt, attempted_at, platform_id, last_error, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		d.ID, h.nr, orNull(d.Turn), d.Kind, orNull(d.Call), d.Seq, target, chatOf(d.Target), first, d.Part, d.Text, d.Markup, d.Draft, d.Again,
+		d.State, d.Attempts, d.NextAttempt, d.AttemptedAt, d.PlatformID, d.LastError, at)
+	if err == nil && !added {
+		return conflict("there is a delivery %q already", d.ID)
+	}
+	if err != nil || first != 0 {
+		return err
+	}
+	return t.c.exec(`UPDATE outbox SET first = nr WHERE nr = ?`, t.c.db.LastInsertRowID())
 }
+
+// chatOf names a chat in the column of that name. Nothing in a target holds a line
+// break.
+func chatOf(t parley.Target) string { return t.Channel + "\n" + t.Account + "\n" + t.Chat }

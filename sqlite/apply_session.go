@@ -84,8 +84,12 @@ func (t *tx) create(at time.Time, id parley.SessionID, n *parley.NewSession) err
 		}
 		parentID, parentSeq = string(parent.id), n.Fork.Seq
 	}
-	err = t.c.exec(`INSERT INTO sessions (id, snapshot, source, type, title, title_seq, metadata, parent, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, snapshot, source, n.Type, n.Title.Text, n.Title.Seq, metadata, parentID, at)
+	chat, err := encodeChat(n.Chat)
+	if err != nil {
+		return err
+	}
+	err = t.c.exec(`INSERT INTO sessions (id, snapshot, source, type, title, title_seq, metadata, chat, parent, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, snapshot, source, n.Type, n.Title.Text, n.Title.Seq, metadata, chat, parentID, at)
 	if err != nil {
 		return err
 	}
@@ -120,6 +124,13 @@ func encodeMetadata(m map[string]string) (any, error) {
 		return nil, nil
 	}
 	return toJSON(m)
+}
+
+func encodeChat(chat *parley.Target) (any, error) {
+	if chat == nil {
+		return nil, nil
+	}
+	return toJSON(*chat)
 }
 
 // patch changes the seldom changing part of a session, and its status.
@@ -164,6 +175,15 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 	}
 	if p.Busy != nil {
 		if err := t.c.exec(`UPDATE sessions SET busy = ? WHERE nr = ?`, *p.Busy, h.nr); err != nil {
+			return err
+		}
+	}
+	if p.Chat != nil {
+		chat, err := encodeChat(p.Chat)
+		if err != nil {
+			return err
+		}
+		if err := t.c.exec(`UPDATE sessions SET chat = ? WHERE nr = ?`, chat, h.nr); err != nil {
 			return err
 		}
 	}

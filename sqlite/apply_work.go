@@ -30,7 +30,7 @@ func (t *tx) applyWork(at time.Time, h *head, c *parley.SessionChange) error {
 		}
 	}
 	for i := range c.Deliveries {
-		if err := t.changeDelivery(at, h, &c.Deliveries[i]); err != nil {
+		if err := t.changeDelivery(at, h, &c.Deliveries[i], len(c.Events)); err != nil {
 			return err
 		}
 	}

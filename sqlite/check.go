@@ -33,6 +33,7 @@ var orphans = []struct{ kind, sql string }{
 	{"an approval of a missing turn", `SELECT call FROM approvals a
 		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = a.session AND t.id = a.turn)`},
 	{"a delivery of a missing session", `SELECT id FROM outbox WHERE session NOT IN (SELECT nr FROM sessions)`},
+	{"a part of a missing delivery", `SELECT id FROM outbox WHERE first NOT IN (SELECT nr FROM outbox)`},
 	{"a notice of a missing session", `SELECT id FROM notices WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a reference to a missing blob", `SELECT event >> 32 || ' ' || (event & 0xFFFFFFFF) FROM blob_refs WHERE blob NOT IN (SELECT nr FROM blobs)`},
 	{"a reference of a missing or redacted event", `SELECT b.handle FROM blob_refs r JOIN blobs b ON b.nr = r.blob

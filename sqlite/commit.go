@@ -106,7 +106,12 @@ func rowBytes(c *parley.SessionChange) (n int) {
 	}
 	for _, d := range c.Deliveries {
 		if d.New != nil {
-			n += len(d.New.Text)
+			n += len(d.New.Text) + len(d.New.Markup)
+		}
+		for _, text := range []*string{d.Text, d.Markup} {
+			if text != nil {
+				n += len(*text)
+			}
 		}
 	}
 	for _, notice := range c.Notices {

@@ -63,6 +63,9 @@ func (t *tx) holds(e parley.Expectation) (holds bool, actual any, err error) {
 			return false, nil, err
 		}
 		return h.queued <= e.Max, h.queued, nil
+	case parley.EventIntact:
+		got, err := t.intact(e)
+		return got, got, err
 	case parley.TurnIs:
 		h, err := t.head(e.Session)
 		if err != nil {
@@ -79,6 +82,23 @@ func (t *tx) holds(e parley.Expectation) (holds bool, actual any, err error) {
 		return got == e.State, got, err
 	}
 	return false, nil, fmt.Errorf("expectation %T is not known to this store", e)
+}
+
+// intact reports whether a session has an event that was not redacted.
+func (t *tx) intact(e parley.EventIntact) (bool, error) {
+	h, err := t.head(e.Session)
+	if err != nil {
+		return false, err
+	}
+	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
+	if err != nil {
+		return false, err
+	}
+	id, ok := eventAt(list, e.Seq)
+	if !ok {
+		return false, nil
+	}
+	return t.c.exists(`SELECT 1 FROM events WHERE id = ? AND body <> ?`, id, string(parley.TombstoneData))
 }
 
 // keyIs mostly needs no look at the keys: what the session's own key leads to

@@ -151,7 +151,7 @@ func (p part) change(name string) parley.SessionChange {
 	}
 	for i := range p.deliveries {
 		c.Deliveries = append(c.Deliveries, parley.DeliveryChange{New: &parley.Delivery{
-			ID: p.delivery(name, i), Target: parley.Target{Channel: "load", Chat: "1"}, Part: i, Text: "reply of " + name + strings.Repeat("x", p.bulk),
+			ID: p.delivery(name, i), Kind: parley.DeliveryMessage, Target: parley.Target{Channel: "load", Chat: "1"}, Part: i, Text: "reply of " + name + strings.Repeat("x", p.bulk),
 			State: parley.DeliveryPending,
 		}})
 	}

@@ -96,7 +96,7 @@ func TestGrowingStoreIsNotTruncated(t *testing.T) {
 		b := said(parley.SessionID(fmt.Sprintf("cli:%d", i)), text)
 		b.Sessions[0].Redact = []uint64{1} // so that the log is emptied at once
 		b.Sessions[0].Deliveries = []parley.DeliveryChange{{New: &parley.Delivery{
-			ID: parley.DeliveryID(fmt.Sprint(i)), Target: parley.Target{Channel: "c", Chat: "1"}, Text: text, State: parley.DeliveryPending,
+			ID: parley.DeliveryID(fmt.Sprint(i)), Kind: parley.DeliveryMessage, Target: parley.Target{Channel: "c", Chat: "1"}, Text: text, State: parley.DeliveryPending,
 		}}}
 		commit(t, s, b)
 	}

@@ -41,7 +41,7 @@ func (s *Store) Participants(ctx context.Context, v parley.Visibility, id parley
 // loadSession reads a whole session row.
 func loadSession(c *conn, nr int64) (parley.Session, error) {
 	var s parley.Session
-	var source, metadata, config string
+	var source, metadata, config, chat string
 	found, err := c.one(func(r row) {
 		s.ID, s.Key, s.Agent.Name = parley.SessionID(r.text(0)), parley.Key(r.text(1)), r.text(2)
 		config, source, s.Type = r.text(3), r.text(4), parley.SessionType(r.text(5))
@@ -59,10 +59,11 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 		s.CreatedAt, s.Preview = r.time(19), r.text(20)
 		s.Status, s.Fence, s.Queued, s.LastSeq = parley.Status(r.text(21)), parley.Fence(r.int(22)), int(r.int(23)), r.seq(24)
 		s.UpdatedAt, s.Counters = r.time(25), readCounters(r, 26)
+		chat = r.text(34)
 	}, `SELECT s.id, ifnull(k.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
 			h.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
 			s.parent, h.parent_seq, s.created_at, ifnull(p.text, ''),
-			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`
+			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`, ifnull(s.chat, '')
 		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot
 		LEFT JOIN keys k ON k.nr = h.key LEFT JOIN previews p ON p.nr = s.nr WHERE s.nr = ?`, nr)
 	if err != nil {
@@ -75,6 +76,9 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 		s.Agent.Config = []byte(config)
 	}
 	if err := fromJSON(source, &s.Source); err != nil {
+		return s, err
+	}
+	if err := fromJSON(chat, &s.Chat); err != nil {
 		return s, err
 	}
 	return s, fromJSON(metadata, &s.Metadata)

@@ -33,7 +33,7 @@ func decodeInput(r row) (in parley.Input, err error) {
 		return in, err
 	}
 	if a, ok := body.(*parley.Admitted); ok {
-		in.Parts, in.Sender, in.Mentioned, in.ReplyTo, in.MessageID = a.Parts, a.Sender, a.Mentioned, a.ReplyTo, a.MessageID
+		in.Parts, in.Sender, in.Mentioned, in.ReplyTo, in.MessageID, in.Target = a.Parts, a.Sender, a.Mentioned, a.ReplyTo, a.MessageID, a.Target
 	}
 	return in, nil
 }
@@ -213,52 +213,6 @@ func (s *Store) Approvals(ctx context.Context, v parley.Visibility, id parley.Se
 			return nil
 		}, `SELECT s.id, a.turn, a.call, a.tool, a.state, a.default_, a.deadline, ifnull(a.decided_by, ''), a.decided_at, a.requested_at
 			FROM approvals a JOIN sessions s ON s.nr = a.session WHERE `+condition+` ORDER BY a.nr`, args...)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-// unsettled is the condition of the index over deliveries that are not settled;
-// repeating it lets SQLite use that.
-const unsettled = `o.state NOT IN ('sent', 'dropped')`
-
-// Deliveries implements [parley.WorkReader].
-func (s *Store) Deliveries(ctx context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
-	var list []parley.Delivery
-	err := s.read(ctx, "read deliveries", func(c *conn) error {
-		condition, args, err := visibleIn(c, v, q.Session)
-		if err != nil {
-			return err
-		}
-		switch q.State {
-		case "":
-			condition += ` AND o.state IN ('pending', 'sending', 'unknown') AND ` + unsettled
-		case parley.DeliverySent, parley.DeliveryDropped:
-			condition += ` AND o.state = ?`
-			args = append(args, q.State)
-		default:
-			condition += ` AND o.state = ? AND ` + unsettled
-			args = append(args, q.State)
-		}
-		if !q.Due.IsZero() {
-			condition += ` AND ifnull(o.next_attempt, 0) <= ?`
-			args = append(args, q.Due)
-		}
-		return c.each(func(r row) error {
-			d := parley.Delivery{
-				ID: parley.DeliveryID(r.text(0)), Session: parley.SessionID(r.text(1)), Turn: parley.TurnID(r.text(2)), Seq: r.seq(3),
-				Part: int(r.int(5)), Text: r.text(6), State: parley.DeliveryState(r.text(7)), Attempts: int(r.int(8)),
-				NextAttempt: r.time(9), PlatformID: r.text(10), LastError: r.text(11), CreatedAt: r.time(12),
-			}
-			err := fromJSON(r.text(4), &d.Target)
-			list = append(list, d)
-			return err
-		}, `SELECT o.id, s.id, ifnull(o.turn, ''), o.seq, o.target, o.part, o.text, o.state, o.attempts, o.next_attempt, o.platform_id,
-				o.last_error, o.created_at
-			FROM outbox o CROSS JOIN sessions s ON s.nr = o.session WHERE `+condition+` ORDER BY o.nr LIMIT ?`,
-			append(args, parley.PageSize(q.Limit))...)
 	})
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (t *tx) redactEvent(at time.Time, h *head, p place) (copies []place, err er
 	case !event.Type.Redactable():
 		return nil, invalid("event %d of session %q is a %s, which holds nothing that somebody wrote", p.seq, h.id, event.Type)
 	case event.Redacted():
-		return nil, nil
+		return nil, t.redactUses(p) // something may have been made from it since
 	}
 	body, err := event.Decode()
 	if err != nil {
@@ -136,7 +136,7 @@ func (t *tx) redactUses(p place) error {
 		return err
 	}
 	for _, v := range viewers {
-		if err := t.c.exec(`UPDATE outbox SET text = '' WHERE session = ? AND seq = ?`, v.nr, p.seq); err != nil {
+		if err := t.c.exec(`UPDATE outbox SET text = '', markup = '' WHERE session = ? AND seq = ?`, v.nr, p.seq); err != nil {
 			return err
 		}
 		if err := t.c.exec(`UPDATE sessions SET title = '', title_seq = 0 WHERE nr = ? AND title_seq = ?`, v.nr, p.seq); err != nil {

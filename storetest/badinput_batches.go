@@ -132,6 +132,7 @@ var badBatches = []badBatch{
 		}},
 	})),
 	simple("unknown delivery state", delivered(func(d *parley.Delivery) { d.State = "lost" })),
+	simple("unknown delivery kind", delivered(func(d *parley.Delivery) { d.Kind = "parcel" })),
 	simple("negative part", delivered(func(d *parley.Delivery) { d.Part = -1 })),
 	simple("batch after the last year", parley.Batch{At: farFuture}),
 	simple("event before the first year", with(appendTo(home, parley.Draft{At: farPast, Body: say("m", "x").Body}))),

@@ -108,6 +108,6 @@ func startTurn(id parley.SessionID, turn parley.TurnID) parley.SessionChange {
 // delivery makes a delivery that waits to be sent.
 func delivery(id parley.DeliveryID, seq uint64, text string) parley.DeliveryChange {
 	return parley.DeliveryChange{New: &parley.Delivery{
-		ID: id, Seq: seq, Target: parley.Target{Channel: "telegram", Chat: "7"}, Text: text, State: parley.DeliveryPending,
+		ID: id, Kind: parley.DeliveryMessage, Seq: seq, Target: parley.Target{Channel: "telegram", Chat: "7"}, Text: text, State: parley.DeliveryPending,
 	}}
 }

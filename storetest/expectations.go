@@ -80,6 +80,13 @@ var expectationCases = []expectationCase{
 		fails: parley.DeliveryIs{Delivery: "d1"}, actual: parley.DeliveryPending,
 		gone: parley.DeliveryIs{Delivery: "d0", State: parley.DeliveryPending}, zero: parley.DeliveryState(""),
 	}, {
+		holds: []parley.Expectation{parley.EventIntact{Session: home, Seq: 1}, parley.EventIntact{Session: home, Seq: 3}},
+		fails: parley.EventIntact{Session: home, Seq: 2}, actual: false,
+		gone: parley.EventIntact{Session: nobody, Seq: 1},
+	}, {
+		fails: parley.EventIntact{Session: home, Seq: 4}, actual: false,
+		gone: parley.EventIntact{Session: home, Seq: 0}, zero: false,
+	}, {
 		holds: []parley.Expectation{parley.IdentityIs{Identity: anna, User: "anna"}, parley.IdentityIs{Identity: ben}},
 		fails: parley.IdentityIs{Identity: anna}, actual: parley.UserID("anna"),
 		gone: parley.IdentityIs{Identity: ben, User: "anna"}, zero: parley.UserID(""),
@@ -177,5 +184,5 @@ func expectedWorld(f *fixture) {
 		Passcodes: []parley.PasscodeChange{codeFor(link, 0, anna)},
 		Audit:     []parley.AuditEntry{{Action: "token_created", Actor: anna, Subject: "one"}},
 	})
-	f.change(parley.SessionChange{Session: home, Claim: true})
+	f.change(parley.SessionChange{Session: home, Claim: true, Redact: []uint64{2}})
 }

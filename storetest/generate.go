@@ -182,6 +182,7 @@ func (g *generator) create() *parley.NewSession {
 		},
 		Type:  either(g, parley.SessionDirect, parley.SessionGroup),
 		Title: parley.Title{Text: either(g, "", "Über \"alles\"")},
+		Chat:  maybe(g, 20, g.target),
 	}
 	if g.chance(70) {
 		n.Key = pick(g, keyNames)
@@ -233,6 +234,7 @@ func (g *generator) patch(s *oracleSession) parley.SessionPatch {
 		}),
 		Description: maybe(g, 20, func() string { return either(g, "", "what it is\nabout") }),
 		Busy:        maybe(g, 20, func() parley.BusyMode { return either(g, "", parley.BusyQueue, parley.BusySteer) }),
+		Chat:        maybe(g, 20, g.target),
 	}
 	if g.chance(30) {
 		p.Metadata = map[string]string{either(g, "team", "note", "more"): either(g, "", "red", "green")}

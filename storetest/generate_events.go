@@ -36,6 +36,7 @@ func (g *generator) input() parley.Input {
 		Mentioned: g.chance(30),
 		ReplyTo:   either(g, "", "41"),
 		MessageID: either(g, "", "42"),
+		Target:    maybe(g, 30, g.target),
 		Principal: parley.Principal{
 			Identity: pick(g, identityIDs), User: either(g, "", pick(g, userIDs)),
 			Role: either(g, parley.RoleOwner, parley.RoleUser, parley.RoleGuest), Via: either(g, "", "token"),

@@ -49,6 +49,14 @@ var expectations = []func(*generator) parley.Expectation{
 		return parley.DeliveryIs{Delivery: pick(g, deliveryIDs), State: either(g, "", pick(g, deliveryStates))}
 	},
 	func(g *generator) parley.Expectation {
+		id := g.presentSession()
+		seq := uint64(g.upTo(4))
+		if s := g.oracle.sessions[id]; s != nil {
+			seq = uint64(g.IntN(len(s.shows) + 2))
+		}
+		return parley.EventIntact{Session: id, Seq: seq}
+	},
+	func(g *generator) parley.Expectation {
 		return parley.IdentityIs{Identity: pick(g, identityIDs), User: either(g, "", pick(g, userIDs))}
 	},
 }

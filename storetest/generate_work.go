@@ -63,8 +63,11 @@ func (g *generator) work(c *parley.SessionChange, s *oracleSession) {
 	}
 	for g.chance(30) {
 		d := g.deliveryChange(s)
+		if len(c.Events) > 0 && g.chance(40) {
+			d.Event = g.upTo(len(c.Events))
+		}
 		c.Deliveries = append(c.Deliveries, d)
-		_ = g.ahead.changeDelivery(g.now, s, d)
+		_ = g.ahead.changeDelivery(g.now, s, d, len(c.Events))
 	}
 	for g.chance(20) {
 		n := g.noticeChange(s)
@@ -208,13 +211,23 @@ func (g *generator) deliveryChange(s *oracleSession) parley.DeliveryChange {
 		if len(free) > 0 && !g.slip() {
 			d.ID = pick(g, free)
 		}
+		if len(mine) > 0 && g.chance(40) {
+			d.Of, d.Part = pick(g, mine), g.upTo(3)
+		} else if g.slip() {
+			d.Of = either(g, "d0", pick(g, deliveryIDs))
+		}
 		return parley.DeliveryChange{New: d}
 	}
 	c := parley.DeliveryChange{
 		ID:          pick(g, mine),
+		Text:        maybe(g, 20, g.text),
+		Markup:      maybe(g, 20, func() string { return either(g, "", "[]") }),
+		Draft:       maybe(g, 20, func() bool { return g.chance(50) }),
+		Again:       maybe(g, 20, func() bool { return g.chance(50) }),
 		State:       maybe(g, 60, func() parley.DeliveryState { return pick(g, deliveryStates) }),
 		Attempts:    maybe(g, 40, func() int { return g.IntN(4) }),
 		NextAttempt: maybe(g, 40, func() time.Time { return either(g, g.moment(), time.Time{}) }),
+		AttemptedAt: maybe(g, 20, func() time.Time { return either(g, g.moment(), time.Time{}) }),
 		PlatformID:  maybe(g, 30, func() string { return either(g, "", "platform 1") }),
 		LastError:   maybe(g, 30, func() string { return either(g, "", "429\nslow down") }),
 	}
@@ -227,18 +240,28 @@ func (g *generator) deliveryChange(s *oracleSession) parley.DeliveryChange {
 func (g *generator) newDelivery(s *oracleSession) *parley.Delivery {
 	d := &parley.Delivery{
 		ID: pick(g, deliveryIDs), Turn: either(g, "", pick(g, turnIDs)), Part: g.IntN(3), Text: g.text(),
-		Seq: g.intact(s, uint64(len(s.shows)), func(e *oracleEvent) bool { return e.Type == parley.EventMessage }),
-		Target: parley.Target{
-			Channel: "telegram", Account: either(g, "", "main"), Chat: "-100 7", Topic: either(g, "", "3"),
-			ReplyTo: either(g, "", "41"),
-		},
-		State: either(g, parley.DeliveryPending, pick(g, deliveryStates)), Attempts: g.IntN(2),
+		Seq:    g.intact(s, uint64(len(s.shows)), func(e *oracleEvent) bool { return e.Type == parley.EventMessage }),
+		Target: g.target(),
+		State:  either(g, parley.DeliveryPending, pick(g, deliveryStates)), Attempts: g.IntN(2),
 		PlatformID: either(g, "", "platform 0"), LastError: either(g, "", "no\nroute"),
+		Kind:   either(g, parley.DeliveryMessage, parley.DeliveryNotice, parley.DeliveryApproval, parley.DeliveryBacklog),
+		Call:   either(g, "", pick(g, callIDs)),
+		Markup: either(g, "", "[1]"), Draft: g.chance(20), Again: g.chance(20),
+	}
+	if g.chance(30) {
+		d.AttemptedAt = g.moment()
 	}
 	if g.chance(50) {
 		d.NextAttempt = g.moment()
 	}
 	return d
+}
+
+func (g *generator) target() parley.Target {
+	return parley.Target{
+		Channel: "telegram", Account: either(g, "", "main"), Chat: either(g, "-100 7", "12"), Topic: either(g, "", "3"),
+		ReplyTo: either(g, "", "41"),
+	}
 }
 
 func (g *generator) noticeChange(s *oracleSession) parley.NoticeChange {

@@ -14,6 +14,7 @@ var inputTests = []test{
 		in := parley.Input{
 			Ref:  parley.InputRef{Origin: "telegram/main/-100 7", ID: "42"},
 			Kind: parley.InputCommand, Mentioned: true, ReplyTo: "41", MessageID: "42",
+			Target: &parley.Target{Channel: "telegram", Account: "main", Chat: "-100 7", Topic: "3", ReplyTo: "42"},
 			Parts: []parley.Part{
 				parley.TextPart("/status <x>"), {Kind: parley.PartMedia, Media: &parley.Media{Handle: string(photo), Type: "image/png"}},
 			},

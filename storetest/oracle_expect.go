@@ -65,6 +65,13 @@ func (o *oracle) actualOfSession(e parley.Expectation) (actual any, holds bool, 
 	case parley.QueuedAtMost:
 		is := o.queued(s)
 		return is, is <= e.Max, nil
+	case parley.EventIntact:
+		is := e.Seq > 0 && e.Seq <= uint64(len(s.shows))
+		if is {
+			_, gone := o.event(s.shows[e.Seq-1]).body.(*parley.Tombstone)
+			is = !gone
+		}
+		return is, is, nil
 	case parley.TurnIs:
 		is := s.turns[e.Turn].State
 		return is, is == e.State, nil
@@ -92,6 +99,8 @@ func sessionOf(e parley.Expectation) parley.SessionID {
 	case parley.TurnIs:
 		return e.Session
 	case parley.ApprovalIs:
+		return e.Session
+	case parley.EventIntact:
 		return e.Session
 	}
 	return ""

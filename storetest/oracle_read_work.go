@@ -17,7 +17,7 @@ func (o *oracle) input(in oracleInput) parley.Input {
 	}
 	body := o.event(in.event).body.(*parley.Admitted)
 	row.Parts, row.Sender, row.Mentioned = body.Parts, body.Sender, body.Mentioned
-	row.ReplyTo, row.MessageID = body.ReplyTo, body.MessageID
+	row.ReplyTo, row.MessageID, row.Target = body.ReplyTo, body.MessageID, body.Target
 	return row
 }
 
@@ -127,16 +127,54 @@ func (o *oracle) Approvals(_ context.Context, v parley.Visibility, id parley.Ses
 
 // Deliveries implements [parley.Store].
 func (o *oracle) Deliveries(_ context.Context, v parley.Visibility, q parley.DeliveryQuery) ([]parley.Delivery, error) {
+	if q.ID != "" {
+		return without(o.deliveries, func(d parley.Delivery) bool {
+			_, err := o.visible(v, d.Session)
+			return err != nil || d.ID != q.ID
+		}), nil
+	}
 	if _, err := o.visibleSessions(v, q.Session); err != nil {
+		return nil, err
+	}
+	after, err := o.after(v, q)
+	if err != nil {
 		return nil, err
 	}
 	list := without(o.deliveries, func(d parley.Delivery) bool {
 		_, err := o.visible(v, d.Session)
 		wanted := d.State == q.State || q.State == "" && d.State.Open()
 		due := q.Due.IsZero() || !d.NextAttempt.After(q.Due)
-		return err != nil || !wanted || !due || q.Session != "" && d.Session != q.Session
+		inChat := q.Chat == parley.Target{} ||
+			d.Target.Channel == q.Chat.Channel && d.Target.Account == q.Chat.Account && d.Target.Chat == q.Chat.Chat
+		return err != nil || !wanted || !due || !inChat || q.Session != "" && d.Session != q.Session ||
+			q.Draft != nil && d.Draft != *q.Draft || after != nil && slices.Compare(o.place(d), after) <= 0
 	})
+	slices.SortFunc(list, func(a, b parley.Delivery) int { return slices.Compare(o.place(a), o.place(b)) })
 	return list[:min(parley.PageSize(q.Limit), len(list))], nil
+}
+
+// place is where a delivery stands in the outbox: with its first part, by its number.
+func (o *oracle) place(d parley.Delivery) []int {
+	own := o.delivery(d.ID)
+	if d.Of == "" {
+		return []int{own, d.Part, own}
+	}
+	return []int{o.delivery(d.Of), d.Part, own}
+}
+
+// after gives the place that a query starts behind, or nil.
+func (o *oracle) after(v parley.Visibility, q parley.DeliveryQuery) ([]int, error) {
+	if q.After == "" {
+		return nil, nil
+	}
+	i := o.delivery(q.After)
+	if i < 0 || q.Session != "" && o.deliveries[i].Session != q.Session {
+		return nil, missing("delivery %s", q.After)
+	}
+	if _, err := o.visible(v, o.deliveries[i].Session); err != nil {
+		return nil, missing("delivery %s", q.After)
+	}
+	return o.place(o.deliveries[i]), nil
 }
 
 // Notices implements [parley.Store].

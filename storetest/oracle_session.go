@@ -70,7 +70,7 @@ func (o *oracle) create(at time.Time, id parley.SessionID, n *parley.NewSession)
 	s.row = parley.Session{
 		ID: id, Key: n.Key, Source: n.Source, Type: n.Type,
 		Status: parley.StatusIdle, Recovery: parley.Recovery{State: parley.RecoveryNone},
-		Title: n.Title, Metadata: maps.Clone(n.Metadata), Parent: n.Fork, CreatedAt: instant(at),
+		Title: n.Title, Metadata: maps.Clone(n.Metadata), Parent: n.Fork, Chat: n.Chat, CreatedAt: instant(at),
 	}
 	s.row.Agent = parley.AgentSnapshot{Name: n.Agent.Name, Config: slices.Clone(n.Agent.Config)}
 	o.sessions[id] = s
@@ -100,6 +100,9 @@ func (s *oracleSession) patch(p *parley.SessionPatch) {
 	set(&s.row.Title, p.Title)
 	set(&s.row.Description, p.Description)
 	set(&s.row.Busy, p.Busy)
+	if p.Chat != nil {
+		s.row.Chat = p.Chat
+	}
 	if p.Ended != nil {
 		s.row.Ended = p.Ended
 		if p.Ended.At.IsZero() {
@@ -119,7 +122,7 @@ func (s *oracleSession) patch(p *parley.SessionPatch) {
 // kind is no content, since whoever works through the queue needs it.
 func (o *oracle) admit(at time.Time, s *oracleSession, in parley.Input) {
 	body, hash := in.Admitted(), in.ContentHash()
-	in.Parts, in.Sender, in.Mentioned, in.ReplyTo, in.MessageID = nil, parley.Sender{}, false, "", ""
+	in.Parts, in.Sender, in.Mentioned, in.ReplyTo, in.MessageID, in.Target = nil, parley.Sender{}, false, "", "", nil
 	in.Session, in.Shown, in.At = s.row.ID, 0, instant(at)
 	e := o.appendEvent(s, parley.Event{Turn: in.Turn, At: in.At, Identity: in.Principal.Identity}, body)
 	in.Seq = e.Seq

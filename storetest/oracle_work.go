@@ -31,7 +31,7 @@ func (o *oracle) changeWork(at time.Time, s *oracleSession, c *parley.SessionCha
 		}
 	}
 	for _, d := range c.Deliveries {
-		if err := o.changeDelivery(at, s, d); err != nil {
+		if err := o.changeDelivery(at, s, d, len(c.Events)); err != nil {
 			return err
 		}
 	}
@@ -157,12 +157,26 @@ func (o *oracle) delivery(id parley.DeliveryID) int {
 	return slices.IndexFunc(o.deliveries, func(d parley.Delivery) bool { return d.ID == id })
 }
 
-func (o *oracle) changeDelivery(at time.Time, s *oracleSession, c parley.DeliveryChange) error {
+// changeDelivery applies a change of the outbox, after the change's own events.
+func (o *oracle) changeDelivery(at time.Time, s *oracleSession, c parley.DeliveryChange, events int) error {
+	seq := uint64(len(s.shows) - events + c.Event)
 	if c.New != nil {
-		if o.delivery(c.New.ID) >= 0 {
-			return conflict("delivery %s exists", c.New.ID)
-		}
 		d := *c.New
+		if d.Of != "" {
+			i := o.delivery(d.Of)
+			if i < 0 || o.deliveries[i].Session != s.row.ID {
+				return missing("delivery %s in session %s", d.Of, s.row.ID)
+			}
+			if first := o.deliveries[i].Of; first != "" {
+				d.Of = first
+			}
+		}
+		if o.delivery(d.ID) >= 0 {
+			return conflict("delivery %s exists", d.ID)
+		}
+		if c.Event > 0 {
+			d.Seq = seq
+		}
 		d.Session, d.CreatedAt = s.row.ID, instant(at)
 		o.deliveries = append(o.deliveries, d)
 		return nil
@@ -172,6 +186,14 @@ func (o *oracle) changeDelivery(at time.Time, s *oracleSession, c parley.Deliver
 		return missing("delivery %s in session %s", c.ID, s.row.ID)
 	}
 	d := &o.deliveries[i]
+	if c.Event > 0 {
+		d.Seq = seq
+	}
+	set(&d.Text, c.Text)
+	set(&d.Markup, c.Markup)
+	set(&d.Draft, c.Draft)
+	set(&d.Again, c.Again)
+	set(&d.AttemptedAt, c.AttemptedAt)
 	set(&d.State, c.State)
 	set(&d.Attempts, c.Attempts)
 	set(&d.NextAttempt, c.NextAttempt)

@@ -11,7 +11,8 @@ import (
 var outboxTests = []test{
 	{"a delivery comes back as it was put in", func(f *fixture) {
 		d := parley.Delivery{
-			ID: "d1", Turn: "t1", Seq: 1, Part: 2, Text: "two\nlines",
+			ID: "d1", Turn: "t1", Kind: parley.DeliveryApproval, Call: "c1", Seq: 1, Part: 2, Text: "two\nlines",
+			Markup: "[]", Draft: true, Again: true, AttemptedAt: startOfTime.Add(time.Minute),
 			Target: parley.Target{Channel: "telegram", Account: "main", Chat: "-100 7", Topic: "3", ReplyTo: "41"},
 			State:  parley.DeliverySending, Attempts: 2, NextAttempt: startOfTime.Add(time.Hour), PlatformID: "p 1", LastError: "429",
 		}
@@ -35,6 +36,11 @@ var outboxTests = []test{
 			{parley.DeliveryChange{State: new(parley.DeliveryUnknown)}, func(d *parley.Delivery) {
 				d.State = parley.DeliveryUnknown
 			}},
+			{parley.DeliveryChange{Text: new("hello\nyou")}, func(d *parley.Delivery) { d.Text = "hello\nyou" }},
+			{parley.DeliveryChange{Markup: new("[1]")}, func(d *parley.Delivery) { d.Markup = "[1]" }},
+			{parley.DeliveryChange{Draft: new(true), Again: new(true)}, func(d *parley.Delivery) { d.Draft, d.Again = true, true }},
+			{parley.DeliveryChange{Draft: new(false)}, func(d *parley.Delivery) { d.Draft = false }},
+			{parley.DeliveryChange{AttemptedAt: &later}, func(d *parley.Delivery) { d.AttemptedAt = later }},
 			{parley.DeliveryChange{Attempts: new(3)}, func(d *parley.Delivery) { d.Attempts = 3 }},
 			{parley.DeliveryChange{NextAttempt: &later}, func(d *parley.Delivery) { d.NextAttempt = later }},
 			{parley.DeliveryChange{NextAttempt: &time.Time{}}, func(d *parley.Delivery) { d.NextAttempt = time.Time{} }},
@@ -62,6 +68,62 @@ var outboxTests = []test{
 		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: away, Deliveries: []parley.DeliveryChange{sent}})
 		sent.ID = "d2"
 		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{sent}})
+	}},
+	{"a delivery carries an event of its own commit", func(f *fixture) {
+		c := newSession(home, reply("m1", "one"), reply("m2", "two"))
+		c.Admit = []parley.Input{post("1", "hello")}
+		c.Deliveries = []parley.DeliveryChange{delivery("d1", 0, "two"), delivery("d2", 0, "none")}
+		c.Deliveries[0].Event = 2
+		f.change(c)
+		f.equal("seqs", []uint64{3, 0}, seqsOf(f.deliveries(parley.DeliveryQuery{})))
+		f.change(parley.SessionChange{
+			Session: home, Events: []parley.Draft{reply("m3", "three")},
+			Deliveries: []parley.DeliveryChange{{ID: "d2", Event: 1, Text: new("three")}},
+		})
+		f.equal("seqs", []uint64{3, 4}, seqsOf(f.deliveries(parley.DeliveryQuery{})))
+		f.change(parley.SessionChange{Session: home, Redact: []uint64{4}})
+		f.equal("text of a redacted event", "", f.deliveries(parley.DeliveryQuery{ID: "d2"})[0].Text)
+		beyond := delivery("d3", 0, "x")
+		beyond.Event = 1
+		f.refuseChange(parley.CodeInvalid, parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{beyond}})
+	}},
+	{"parts stand with the first of them", func(f *fixture) {
+		part := func(id, of parley.DeliveryID, n int) parley.DeliveryChange {
+			d := delivery(id, 1, string(id))
+			d.New.Of, d.New.Part = of, n
+			return d
+		}
+		c := newSession(home, reply("m1", "one"))
+		c.Deliveries = []parley.DeliveryChange{delivery("d1", 1, "one"), delivery("d2", 0, "two")}
+		f.change(c, newSession(away))
+		f.change(parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{part("d1.2", "d1", 2), part("d1.1", "d1", 1)}})
+		ids := func(q parley.DeliveryQuery) (ids []parley.DeliveryID) {
+			for _, d := range f.deliveries(q) {
+				ids = append(ids, d.ID)
+			}
+			return ids
+		}
+		f.equal("outbox", []parley.DeliveryID{"d1", "d1.1", "d1.2", "d2"}, ids(parley.DeliveryQuery{}))
+		f.equal("behind a part", []parley.DeliveryID{"d1.2", "d2"}, ids(parley.DeliveryQuery{After: "d1.1"}))
+		f.change(parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{{ID: "d1", State: new(parley.DeliverySent)}}})
+		f.equal("behind one that was sent", []parley.DeliveryID{"d1.1", "d1.2", "d2"}, ids(parley.DeliveryQuery{After: "d1"}))
+		f.equal("of", parley.DeliveryID("d1"), f.deliveries(parley.DeliveryQuery{})[0].Of)
+		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: home, Deliveries: []parley.DeliveryChange{part("d9", "d8", 1)}})
+		f.refuseChange(parley.CodeNotFound, parley.SessionChange{Session: away, Deliveries: []parley.DeliveryChange{part("d9", "d1", 1)}})
+		f.change(parley.SessionChange{Session: home, Redact: []uint64{1}})
+		for _, d := range f.deliveries(parley.DeliveryQuery{}) {
+			f.equal("redacted part "+string(d.ID), d.ID != "d2", d.Text == "")
+		}
+	}},
+	{"a session knows its chat", func(f *fixture) {
+		c := newSession(home)
+		c.Create.Chat = &parley.Target{Channel: "telegram", Chat: "7"}
+		f.change(c, newSession(away))
+		f.equal("chat", c.Create.Chat, f.session(home).Chat)
+		f.equal("no chat", (*parley.Target)(nil), f.session(away).Chat)
+		moved := &parley.Target{Channel: "slack", Account: "a", Chat: "8", Topic: "9"}
+		f.change(parley.SessionChange{Session: home, Patch: parley.SessionPatch{Chat: moved}})
+		f.equal("chat", moved, f.session(home).Chat)
 	}},
 	{"queries choose deliveries, oldest first", chooseDeliveries},
 	{"notices are told once, oldest first", func(f *fixture) {
@@ -115,6 +177,13 @@ func chooseDeliveries(f *fixture) {
 		{parley.DeliveryQuery{Due: startOfTime.Add(time.Hour)}, []parley.DeliveryID{"cli-0", "web-0", "cli-1", "web-1"}},
 		{parley.DeliveryQuery{Due: startOfTime.Add(time.Hour - time.Microsecond)}, []parley.DeliveryID{"cli-0", "web-0"}},
 		{parley.DeliveryQuery{Due: startOfTime, State: parley.DeliveryUnknown}, nil},
+		{parley.DeliveryQuery{ID: "web-5", State: parley.DeliverySent}, []parley.DeliveryID{"web-5"}},
+		{parley.DeliveryQuery{ID: "web-9"}, nil},
+		{parley.DeliveryQuery{Chat: parley.Target{Channel: "telegram", Chat: "7", Topic: "any"}, Limit: 2}, []parley.DeliveryID{"cli-0", "web-0"}},
+		{parley.DeliveryQuery{Chat: parley.Target{Channel: "telegram", Account: "other", Chat: "7"}}, nil},
+		{parley.DeliveryQuery{State: parley.DeliveryHeld, Chat: parley.Target{Channel: "telegram", Chat: "7"}}, []parley.DeliveryID{"cli-4", "web-4"}},
+		{parley.DeliveryQuery{Draft: new(true)}, nil},
+		{parley.DeliveryQuery{Draft: new(false), After: "cli-1"}, []parley.DeliveryID{"web-1", "cli-3", "web-3"}},
 	} {
 		var ids []parley.DeliveryID
 		for _, d := range f.deliveries(q.query) {
@@ -122,8 +191,17 @@ func chooseDeliveries(f *fixture) {
 		}
 		f.equal("deliveries of "+describe(q.query), q.want, ids)
 	}
-	_, err := f.store.Deliveries(f.Context(), all, parley.DeliveryQuery{Session: nobody})
+	_, err := f.store.Deliveries(f.Context(), all, parley.DeliveryQuery{After: "web-9"})
+	f.code("Deliveries after one that is not there", parley.CodeNotFound, err)
+	_, err = f.store.Deliveries(f.Context(), all, parley.DeliveryQuery{Session: nobody})
 	f.code("Deliveries of a session that is not there", parley.CodeNotFound, err)
+}
+
+func seqsOf(list []parley.Delivery) (seqs []uint64) {
+	for _, d := range list {
+		seqs = append(seqs, d.Seq)
+	}
+	return seqs
 }
 
 func notice(id parley.SessionID, n parley.NoticeID) parley.SessionChange {

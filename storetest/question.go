@@ -140,6 +140,9 @@ func aboutSession(v parley.Visibility, id parley.SessionID) []question {
 	for _, state := range deliveryStates {
 		list = append(list, askDeliveries(v, parley.DeliveryQuery{Session: id, State: state}))
 	}
+	list = append(list,
+		askDeliveries(v, parley.DeliveryQuery{Session: id, Draft: new(true)}),
+		askDeliveries(v, parley.DeliveryQuery{Session: id, After: "d4"}))
 	return list
 }
 
@@ -170,7 +173,19 @@ func aboutWork(v parley.Visibility) []question {
 		}),
 	}
 	for _, q := range []parley.DeliveryQuery{
-		{}, {Limit: 2}, {State: parley.DeliverySent}, {Due: startOfTime}, {Due: startOfTime.Add(oneSequence), Limit: 3},
+		{},
+		{Limit: 2},
+		{State: parley.DeliverySent},
+		{Due: startOfTime},
+		{Due: startOfTime.Add(oneSequence), Limit: 3},
+		{Chat: parley.Target{Channel: "telegram", Chat: "12"}},
+		{Chat: parley.Target{Channel: "telegram", Account: "main", Chat: "-100 7"}, Draft: new(false)},
+		{Draft: new(true)},
+		{State: parley.DeliveryHeld, Chat: parley.Target{Channel: "telegram", Chat: "12"}},
+		{ID: "d3"},
+		{ID: "d0"},
+		{After: "d2", Limit: 2},
+		{After: "d5", State: parley.DeliverySent},
 	} {
 		list = append(list, askDeliveries(v, q))
 	}
