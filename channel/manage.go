@@ -1,0 +1,164 @@
+package channel
+
+import (
+	"context"
+	"time"
+
+	"github.com/parley-run/parley"
+)
+
+// Stats are what is in an outbox. Counts end at [parley.MaxPageSize].
+type Stats struct {
+	Open   int
+	Held   int
+	Dead   int
+	Oldest time.Time // of the open ones; zero: there are none
+}
+
+// Stats looks into the outbox.
+func (o *Outbox) Stats(ctx context.Context) (Stats, error) {
+	var s Stats
+	for _, c := range []struct {
+		state parley.DeliveryState
+		n     *int
+	}{{"", &s.Open}, {parley.DeliveryHeld, &s.Held}, {parley.DeliveryDead, &s.Dead}} {
+		rows, err := o.store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: c.state, Limit: parley.MaxPageSize})
+		if err != nil {
+			return Stats{}, err
+		}
+		*c.n = len(rows)
+		if c.state == "" && len(rows) > 0 {
+			s.Oldest = rows[0].CreatedAt
+		}
+	}
+	return s, nil
+}
+
+// mayManage refuses who is no owner.
+func mayManage(by parley.Principal) error {
+	if by.Role != parley.RoleOwner {
+		return parley.Errorf(parley.CodeForbidden, "only an owner may look into the outbox")
+	}
+	return nil
+}
+
+// List gives deliveries, for an owner: those in a state, or without one the open ones.
+// Others are refused with [parley.CodeForbidden].
+func (o *Outbox) List(ctx context.Context, by parley.Principal, q parley.DeliveryQuery) ([]parley.Delivery, error) {
+	if err := mayManage(by); err != nil {
+		return nil, err
+	}
+	return o.store.Deliveries(ctx, parley.SeeAll(), q)
+}
+
+// Delivery gives one delivery, such as the one below which a button was pressed. One
+// that is not there is [parley.CodeNotFound]. Who may know of it is decided above.
+func (o *Outbox) Delivery(ctx context.Context, id parley.DeliveryID) (parley.Delivery, error) {
+	rows, err := o.store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{ID: id})
+	if err != nil {
+		return parley.Delivery{}, err
+	}
+	if len(rows) == 0 {
+		return parley.Delivery{}, parley.Errorf(parley.CodeNotFound, "there is no delivery %q", id)
+	}
+	return rows[0], nil
+}
+
+// Retry has a delivery sent that was held or given up, or that waits for its next
+// attempt, for an owner. What is under way or done is [parley.CodeConflict].
+func (o *Outbox) Retry(ctx context.Context, by parley.Principal, id parley.DeliveryID) error {
+	return o.manage(ctx, by, id, "outbox_retry", func(d *parley.Delivery) (parley.DeliveryChange, bool) {
+		switch d.State {
+		case parley.DeliveryHeld, parley.DeliveryDead, parley.DeliveryPending:
+			return o.anew(), true
+		case parley.DeliveryUnknown:
+			return parley.DeliveryChange{NextAttempt: new(o.cfg.Clock.Now())}, true
+		}
+		return parley.DeliveryChange{}, false
+	})
+}
+
+// anew is what makes a delivery as good as one that was never tried: it waits since now.
+func (o *Outbox) anew() parley.DeliveryChange {
+	return parley.DeliveryChange{
+		State: new(parley.DeliveryPending), Attempts: new(0), NextAttempt: new(o.cfg.Clock.Now()), LastError: new(""),
+	}
+}
+
+// Drop takes a delivery out of the outbox unsent, for an owner. What is under way or
+// done is [parley.CodeConflict].
+func (o *Outbox) Drop(ctx context.Context, by parley.Principal, id parley.DeliveryID) error {
+	return o.manage(ctx, by, id, "outbox_drop", func(d *parley.Delivery) (parley.DeliveryChange, bool) {
+		ok := d.State != parley.DeliverySending && d.State != parley.DeliverySent && d.State != parley.DeliveryDropped
+		return parley.DeliveryChange{State: new(parley.DeliveryDropped)}, ok
+	})
+}
+
+// manage changes a delivery as somebody wishes, and writes that down.
+func (o *Outbox) manage(
+	ctx context.Context, by parley.Principal, id parley.DeliveryID, action string,
+	decide func(*parley.Delivery) (parley.DeliveryChange, bool),
+) error {
+	if err := mayManage(by); err != nil {
+		return err
+	}
+	d, err := o.Delivery(ctx, id)
+	if err != nil {
+		return err
+	}
+	c, ok := decide(&d)
+	if !ok || d.Draft {
+		return parley.Errorf(parley.CodeConflict, "delivery %s is %s; nothing can be done about it", id, d.State)
+	}
+	c.ID = d.ID
+	_, err = o.store.Commit(ctx, parley.Batch{
+		At:       o.cfg.Clock.Now(),
+		Expect:   []parley.Expectation{parley.DeliveryIs{Delivery: d.ID, State: d.State}},
+		Sessions: []parley.SessionChange{{Session: d.Session, Deliveries: []parley.DeliveryChange{c}}},
+		Audit:    []parley.AuditEntry{{Action: action, Actor: by.Identity, Via: by.Via, Session: d.Session, Subject: string(d.ID)}},
+	})
+	if err == nil {
+		o.wake(placeOf(d.Target))
+	}
+	return err
+}
+
+// Release has sent what is held in a chat, as somebody there wishes who pressed the
+// button below the announcement: their answers, in their chat. It says how many
+// messages that are. What is no announcement is [parley.CodeConflict].
+func (o *Outbox) Release(ctx context.Context, by parley.Principal, announcement parley.DeliveryID) (int, error) {
+	d, err := o.Delivery(ctx, announcement)
+	if err != nil {
+		return 0, err
+	}
+	if d.Kind != parley.DeliveryBacklog {
+		return 0, parley.Errorf(parley.CodeConflict, "delivery %s does not announce anything", announcement)
+	}
+	at := placeOf(d.Target)
+	rows, err := o.store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: parley.DeliveryHeld, Chat: at.target(), Limit: parley.MaxPageSize})
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	b := parley.Batch{At: o.cfg.Clock.Now()}
+	index := map[parley.SessionID]int{}
+	for i := range rows {
+		held := &rows[i]
+		if _, ok := index[held.Session]; !ok {
+			index[held.Session] = len(b.Sessions)
+			b.Sessions = append(b.Sessions, parley.SessionChange{Session: held.Session})
+			b.Audit = append(b.Audit, parley.AuditEntry{
+				Action: "outbox_release", Actor: by.Identity, Via: by.Via, Session: held.Session, Subject: string(announcement),
+			})
+		}
+		c := o.anew()
+		c.ID = held.ID
+		s := &b.Sessions[index[held.Session]]
+		s.Deliveries = append(s.Deliveries, c)
+		b.Expect = append(b.Expect, parley.DeliveryIs{Delivery: held.ID, State: parley.DeliveryHeld})
+	}
+	if _, err := o.store.Commit(ctx, b); err != nil {
+		return 0, err
+	}
+	o.wake(at)
+	return len(rows), nil
+}
