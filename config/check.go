@@ -201,19 +201,37 @@ var adapters = []string{"telegram", "discord", "slack"}
 // brought in by a program, over the API, and have a policy of its own.
 func (k checker) channels() {
 	for _, name := range slices.Sorted(maps.Keys(k.c.Channels)) {
+		at, ch := []string{"channels", name}, k.c.Channels[name]
+		k.bot(at, ch.Bot)
+		for _, account := range slices.Sorted(maps.Keys(ch.Accounts)) {
+			here := child(at, "accounts", account)
+			if k.bot(here, ch.Accounts[account]); ch.Accounts[account].Token.IsZero() {
+				k.wrong(here, "its token is missing; give env:NAME, file:PATH or keyring:NAME")
+			}
+		}
 		if slices.Contains(adapters, name) {
 			continue
 		}
-		at, ch := []string{"channels", name}, k.c.Channels[name]
 		near := nearest(name, adapters)
 		switch {
 		case near != "":
 			k.wrong(at, "there is no such channel; did you mean %s?", near)
-		case !ch.Token.IsZero():
+		case len(ch.Bots()) > 0:
 			k.wrong(at, "there is no such channel that a token could be for; it must be %s", either(adapters))
 		default:
 			k.warn(at, "there is no such channel; what is said here holds if a program brings in messages under this name")
 		}
+	}
+}
+
+// bot checks how messages come to a bot.
+func (k checker) bot(at []string, b Bot) {
+	switch {
+	case !b.Webhook:
+	case b.Token.IsZero():
+		k.warn(child(at, "webhook"), "it has no effect without a token")
+	case !strings.HasPrefix(k.c.Serve.PublicURL, "https://"):
+		k.wrong(child(at, "webhook"), "where would the platform bring messages? give serve.public_url, an address that starts with https://")
 	}
 }
 

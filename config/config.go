@@ -41,6 +41,7 @@ type Limits struct {
 	RunningTurns int           `yaml:"running_turns" default:"64" min:"1" max:"10000" doc:"Turns that run at once, over all sessions."`
 	Outage       time.Duration `yaml:"outage" default:"30m" min:"0s" doc:"How long a turn waits for a model that is down before it fails."`
 	Blob         Size          `yaml:"blob" default:"25MiB" min:"1KiB" doc:"The largest picture or file."`
+	HoldAfter    time.Duration `yaml:"hold_after" default:"1h" min:"1m" doc:"How old a reply to a chat may become before it is held, and a person asked whether it is still wanted."`
 }
 
 // Budget is what may be spent, in micro-dollars; 0 is no limit.
@@ -71,8 +72,19 @@ type Groups struct {
 
 // Channel is a chat platform.
 type Channel struct {
-	Token   SecretRef      `yaml:"token" doc:"The bot's token."`
-	Session ChannelSession `yaml:"session" doc:"What is different for sessions of this channel."`
+	Bot `yaml:",inline"`
+
+	Accounts map[string]Bot `yaml:"accounts" names:"account" doc:"Further bots on the platform, by a name for each, which routes know as the account." example:"work: {token: env:TELEGRAM_WORK_TOKEN}"`
+	Burst    time.Duration  `yaml:"burst" default:"1500ms" min:"0s" max:"8s" doc:"How long a message waits for another of the same person, so that both get one answer; 0 answers each."`
+	Session  ChannelSession `yaml:"session" doc:"What is different for sessions of this channel."`
+}
+
+// Bot is an account of ours on a chat platform.
+type Bot struct {
+	Token   SecretRef `yaml:"token" doc:"The bot's token."`
+	Webhook bool      `yaml:"webhook" default:"false" doc:"Let the platform bring messages to serve.public_url, in place of asking it for them."`
+	BaseURL string    `yaml:"base_url" is:"url" doc:"The address of the platform's API, if that is not the usual one, such as a Bot API server of your own."`
+	Allow   []string  `yaml:"allow" default:"" is:"id" doc:"Who may talk to it as a user without being let in: ids of people, or of chats as type:id, such as group:-1001."`
 }
 
 // ChannelSession is what a channel's sessions have of their own.

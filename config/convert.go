@@ -22,7 +22,7 @@ func (c *Config) Route() route.Config {
 		IdentityLinks:         c.Session.IdentityLinks,
 	}
 	for _, rt := range c.Routes {
-		r.Routes = append(r.Routes, route.Route{Match: route.Match(rt.Match), Agent: rt.Agent, Dimensions: rt.Dimensions})
+		r.Routes = append(r.Routes, route.Route{Match: route.Match(rt.Match), Agent: rt.Agent, Dimensions: rt.Dimensions, Bots: rt.Bots})
 	}
 	return r
 }
@@ -42,6 +42,18 @@ func (c *Config) Policies() lifecycle.Policies {
 		ps.Channels[name] = lifecycle.ChannelPolicies{Default: &p, Types: reset.types()}
 	}
 	return ps
+}
+
+// Bots gives the bots of a channel by their accounts; the one without a name is "".
+func (c Channel) Bots() map[string]Bot {
+	bots := maps.Clone(c.Accounts)
+	if bots == nil {
+		bots = map[string]Bot{}
+	}
+	if !c.Token.IsZero() {
+		bots[""] = c.Bot
+	}
+	return bots
 }
 
 func (r Reset) types() map[parley.SessionType]lifecycle.Policy {

@@ -94,6 +94,9 @@ func TestFields(t *testing.T) {
 		}
 		head := ""
 		for part := range strings.FieldsFuncSeq(section, func(r rune) bool { return r == '.' }) {
+			if part == "NAME" && strings.HasPrefix(section, "channels.") {
+				part = "telegram"
+			}
 			if part == "NAME" {
 				part = "main"
 			}

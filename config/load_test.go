@@ -93,7 +93,7 @@ func TestLoad_Contract(t *testing.T) {
 		Match: config.Match{Channel: "telegram", Chat: "group:-1001"}, Agent: "ops",
 		Dimensions: []parley.Dimension{parley.DimensionChat, parley.DimensionSender},
 	}}
-	want.Channels = map[string]config.Channel{"telegram": {Token: token, Session: config.ChannelSession{Reset: &config.Reset{Policy: never}}}}
+	want.Channels = map[string]config.Channel{"telegram": {Bot: config.Bot{Token: token}, Burst: 1500 * time.Millisecond, Session: config.ChannelSession{Reset: &config.Reset{Policy: never}}}}
 	if diff := cmp.Diff(want, l.Config, refs, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -275,6 +275,15 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		{
+			name: "bots", text: "channels:\n  telegram:\n    webhook: true\n    accounts:\n      work: {}\n      default: {token: env:X}\n      home: {token: env:Y, webhook: true}\n",
+			want: []string{
+				"f:5:7: channels.telegram.accounts.work: its token is missing; give env:NAME, file:PATH or keyring:NAME",
+				"f:6:7: channels.telegram.accounts.default: default is the bot that has no name, whose token stands beside accounts",
+				"f:7:37: channels.telegram.accounts.home.webhook: where would the platform bring messages? give serve.public_url, an address that starts with https://",
+				"warning: f:3:14: channels.telegram.webhook: it has no effect without a token",
+			},
+		},
+		{
 			name: "open to others", text: "serve: {listen: \":80\"}\n",
 			want: []string{`warning: f:1:17: serve.listen: ":80" can be reached by others without encryption; the daemon refuses that unless it has serve.tls_cert, stands behind one of serve.trusted_proxies, or is told --insecure`},
 		},

@@ -18,6 +18,7 @@ const ruleID = "id"
 // rules are what the tag is names. Each says what is wrong with a text, "" being
 // nothing, and whether the message is not to repeat the text.
 var rules = map[string]func(text string) (mute bool, wrong string){
+	"account":  shown(ruleAccount),
 	"agent":    shown(ruleAgent),
 	"author":   shown(ruleAuthor),
 	"file":     shown(optional(rulePath)),
@@ -63,6 +64,18 @@ func ruleAgent(text string) string {
 		return ""
 	}
 	return "the name of an agent has small letters, digits, _ and, inside, -, and at most 64 of them"
+}
+
+// ruleAccount wants a name that stands in keys as it is, and is not that of the bot
+// that has none.
+func ruleAccount(text string) string {
+	switch {
+	case text == "default":
+		return "default is the bot that has no name, whose token stands beside accounts"
+	case !agentName.MatchString(text):
+		return "the name of an account has small letters, digits, _ and, inside, -, and at most 64 of them"
+	}
+	return ""
 }
 
 // ruleIdentity wants channel:id.

@@ -48,6 +48,7 @@ type Route struct {
 	Match      Match              `yaml:"match" doc:"Where: all that is said has to fit; what is empty fits always."`
 	Agent      string             `yaml:"agent" doc:"Who answers. Without one it is main."`
 	Dimensions []parley.Dimension `yaml:"dimensions" enum:"space,chat,topic,sender" doc:"By what conversations are kept apart there, exactly; [] is by nothing. Without it, as session says."`
+	Bots       bool               `yaml:"bots" default:"false" doc:"Messages of bots that reach the agent there get an answer too, a few in a minute. Otherwise they are only read."`
 }
 
 // Match is what a route looks at.

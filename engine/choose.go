@@ -38,22 +38,24 @@ func choose(waiting []parley.Input, fallback parley.BusyMode, now time.Time) (ch
 	return nil, until
 }
 
-// together gives the first input, and those right behind it that may share its
-// turn: what the same user with the same role wants collected, and the parts of
-// one burst, which wait for the same instant.
+// together gives the first input and those that may share its turn: what the same
+// user with the same role wants collected, right behind it, and the other parts of
+// its burst, which wait for the same instant, also if somebody else spoke in between.
 func together(people []parley.Input, fallback parley.BusyMode, now time.Time) []parley.Input {
 	first := people[0]
-	n := 1
-	for n < len(people) && n < maxTogether {
-		in := people[n]
-		collected := mode(first, fallback) == parley.BusyCollect && mode(in, fallback) == parley.BusyCollect
+	chosen, behind := people[:1:1], true
+	for _, in := range people[1:] {
+		collected := behind && mode(first, fallback) == parley.BusyCollect && mode(in, fallback) == parley.BusyCollect
 		burst := !first.NotBefore.IsZero() && in.NotBefore.Equal(first.NotBefore)
 		if !collected && !burst || !access.Together(first.Principal, in.Principal) || now.Before(in.NotBefore) {
+			behind = false
+			continue
+		}
+		if chosen = append(chosen, in); len(chosen) == maxTogether {
 			break
 		}
-		n++
 	}
-	return people[:n]
+	return chosen
 }
 
 // maxTogether is how many inputs one turn takes at most.

@@ -21,13 +21,13 @@ import (
 // words, or one that reset or deletion was faster with, is [parley.CodeConflict]; a
 // full queue, and a busy session that rejects, [parley.CodeBusy].
 func (h *Handle) Post(ctx context.Context, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
-	return h.admit(ctx, access.OpPost, id, in)
+	return h.admit(ctx, access.OpPost, id, in, Manner{})
 }
 
 // Append stores and announces what somebody says without a turn: the next one sees
 // it.
 func (h *Handle) Append(ctx context.Context, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
-	return h.admit(ctx, access.OpAppend, id, in)
+	return h.admit(ctx, access.OpAppend, id, in, Manner{})
 }
 
 // Name completes the name of what the caller says in a session, as Post and Append do
@@ -42,7 +42,7 @@ func (h *Handle) Name(s parley.Session, ref parley.InputRef) parley.InputRef {
 	return ref
 }
 
-func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input) (parley.Receipt, error) {
+func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input, how Manner) (parley.Receipt, error) {
 	s, err := h.on(ctx, op, id)
 	if err != nil {
 		return parley.Receipt{}, err
@@ -76,13 +76,13 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 		}
 	}
 	verdict := group.Decide(group.Arrival{
-		Session: s.Type, Role: in.Principal.Role, Mentioned: &in.Mentioned, Bot: in.Sender.Bot,
+		Session: s.Type, Role: in.Principal.Role, Mentioned: &in.Mentioned, Bot: in.Sender.Bot, AllowBots: how.AllowBots,
 	}, h.engine.cfg.Groups)
 	if op == access.OpAppend || in.Kind == parley.InputMessage && verdict.Mode != group.ModeTurn {
 		return h.logOnly(ctx, s, in, verdict.Why)
 	}
 	for range maxAttempts {
-		receipt, err := h.enqueue(ctx, s, in)
+		receipt, err := h.enqueue(ctx, s, in, how)
 		if !errors.Is(err, errMoved) {
 			return receipt, err
 		}
@@ -165,7 +165,11 @@ func current(s parley.Session) []parley.Expectation {
 // enqueue admits an input: together with the start of its turn if nobody works for
 // the session, else to the queue. It fails with errMoved if the session has changed
 // since it was read.
-func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input) (parley.Receipt, error) {
+func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input, manner Manner) (parley.Receipt, error) {
+	together, err := h.gather(ctx, &in, s.ID, manner)
+	if err != nil {
+		return parley.Receipt{}, err
+	}
 	if s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
 		if l := h.engine.reserve(s.ID); l != nil {
 			return h.startAtOnce(ctx, l, s, in)
@@ -174,10 +178,20 @@ func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input) (parley.R
 	how := mode(in, h.engine.busy(s.Session))
 	in.Decision = decisions[how]
 	change := parley.SessionChange{Session: s.ID, Admit: []parley.Input{in}, Events: s.join}
-	expect := append(current(s.Session), parley.QueuedAtMost{Session: s.ID, Max: h.engine.cfg.Limits.Queue - 1})
-	if how == parley.BusyReject {
-		expect = append(current(s.Session), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID})
+	most := h.engine.cfg.Limits.Queue - 1
+	overtaken := together != nil && together.queued < most // then the limit below is that nobody else came
+	if overtaken {
+		most = together.queued
 	}
+	expect := append(current(s.Session), parley.QueuedAtMost{Session: s.ID, Max: most})
+	if how == parley.BusyReject {
+		free := 0
+		if together != nil {
+			free = len(together.others)
+		}
+		expect = append(current(s.Session), parley.StatusIn{Session: s.ID, Any: []parley.Status{parley.StatusIdle}}, parley.QueuedAtMost{Session: s.ID, Max: free})
+	}
+	expect = together.join(&change, expect, in.NotBefore)
 	if how == parley.BusyInterrupt {
 		defer h.engine.holds.hold(s.ID)()
 	}
@@ -192,11 +206,17 @@ func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input) (parley.R
 	result, err := h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Expect: expect, Sessions: []parley.SessionChange{change}})
 	if e, ok := errors.AsType[*parley.ExpectError](err); ok {
 		_, key := e.Expect.(parley.KeyIs)
+		if _, started := e.Expect.(parley.InputIs); started {
+			return parley.Receipt{}, errMoved
+		}
 		if how == parley.BusyReject && !key {
 			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "the session is busy, and takes no messages until it is done")
 		}
 		switch e.Expect.(type) {
 		case parley.QueuedAtMost:
+			if overtaken {
+				return parley.Receipt{}, errMoved
+			}
 			return parley.Receipt{}, parley.Errorf(parley.CodeBusy, "%d messages wait in this session, which is the limit; try again when some are answered", h.engine.cfg.Limits.Queue)
 		case parley.TurnIs:
 			return parley.Receipt{}, errMoved

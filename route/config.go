@@ -41,6 +41,8 @@ type Route struct {
 	// Dimensions are taken literally: nothing is added to them. Nil: those of
 	// the configuration. An empty list is none.
 	Dimensions []parley.Dimension
+	// Bots lets messages of programs trigger turns.
+	Bots bool
 }
 
 // Match says which messages a route is for. An empty field matches anything.

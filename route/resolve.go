@@ -63,6 +63,8 @@ type Resolution struct {
 	// what routing decides, so they only lead to what is there. An agent's own
 	// conversation and names that look like neither may be made.
 	Creatable bool
+	// AllowBots is set if the route lets messages of programs trigger turns.
+	AllowBots bool
 	// Unified is set if the conversation is one user's for all channels.
 	Unified bool
 	// Why says in short sentences how each part came about, if it was asked for.
@@ -99,7 +101,7 @@ func (rt *Router) Resolve(req Request) (Resolution, error) {
 	res := Resolution{Route: -1, Creatable: true}
 	for i := range rt.routes {
 		if rt.routes[i].matches(&f, links) {
-			res.Route = i
+			res.Route, res.AllowBots = i, rt.routes[i].bots
 			break
 		}
 	}

@@ -17,6 +17,7 @@ type compiledRoute struct {
 	whatsApp         string // the sender as WhatsApp ids are compared, if it may be one
 	agent            string
 	dimensions       []parley.Dimension // nil: those of the configuration
+	bots             bool
 }
 
 // matches reports whether the route is for the message.
@@ -85,7 +86,7 @@ func compileRoutes(list []Route, agent string, agents map[string]bool, links *Li
 				Message: fmt.Sprintf("%s has no id on the channel %s, so the route matches nobody; add one to session.identity_links", quote(r.Match.Sender), c.channel),
 			})
 		}
-		c.agent, c.dimensions = agent, dims
+		c.agent, c.dimensions, c.bots = agent, dims, r.Bots
 		if strings.TrimSpace(r.Agent) != "" {
 			c.agent = token(r.Agent, defaultAgent)
 		}

@@ -1,0 +1,4 @@
+package intake
+
+// FileName is fileName, for tests.
+var FileName = fileName
