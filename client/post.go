@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/parley-run/parley"
 )
@@ -99,6 +100,33 @@ func newInputID() string {
 	var random [12]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	return "in_" + hex.EncodeToString(random[:])
+}
+
+// Waiting gives the inputs of a session that wait for their turn, in that order.
+func (c *Client) Waiting(ctx context.Context, id parley.SessionID) ([]parley.Input, error) {
+	var out struct {
+		Inputs []struct {
+			ID       string            `json:"input_id"`
+			Kind     parley.InputKind  `json:"kind"`
+			Parts    []parley.Part     `json:"parts"`
+			Seq      uint64            `json:"seq"`
+			At       time.Time         `json:"at"`
+			Identity parley.IdentityID `json:"identity"`
+			Sender   parley.Sender     `json:"sender"`
+		} `json:"inputs"`
+	}
+	if _, err := c.call(ctx, request{method: http.MethodGet, path: at("api", "sessions", string(id), "inputs"), want: "inputs"}, &out); err != nil {
+		return nil, err
+	}
+	waiting := make([]parley.Input, len(out.Inputs))
+	for i := range out.Inputs {
+		w := &out.Inputs[i]
+		waiting[i] = parley.Input{
+			Ref: parley.InputRef{Origin: Origin, ID: w.ID}, Kind: w.Kind, Parts: w.Parts, Sender: w.Sender,
+			Principal: parley.Principal{Identity: w.Identity}, State: parley.InputQueued, Session: id, Seq: w.Seq, At: w.At,
+		}
+	}
+	return waiting, nil
 }
 
 // Withdraw takes back an input that still waits, and reports whether it did.

@@ -108,8 +108,15 @@ func TestTurns(t *testing.T) {
 		t.Errorf("turns %+v", turns)
 	}
 	wantCode(t, w.Delete(ctx, id, false), parley.CodeConflict)
+	queued := must[[]parley.Input](t)(w.Waiting(ctx, id))
+	if len(queued) != 1 || queued[0].Ref.ID != waiting.ID || parley.PlainText(queued[0].Parts) != "me too" || queued[0].Seq == 0 || queued[0].At.IsZero() {
+		t.Errorf("waiting %+v", queued)
+	}
 	if ok := must[bool](t)(w.Withdraw(ctx, id, parley.InputRef{Origin: client.Origin, ID: waiting.ID})); !ok {
 		t.Error("not withdrawn")
+	}
+	if queued := must[[]parley.Input](t)(w.Waiting(ctx, id)); len(queued) != 0 {
+		t.Errorf("still waiting %+v", queued)
 	}
 	if ok := must[bool](t)(w.Cancel(ctx, id, receipt.Turn)); !ok {
 		t.Error("not canceled")

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/access"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/channel"
 	"github.com/parley-run/parley/client"
 	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/httpapi"
@@ -180,8 +181,12 @@ func newWorld(t testing.TB) *world {
 // restart puts another server in the place of the present one.
 func (w *world) restart(blobs *blob.Store) {
 	w.t.Helper()
+	outbox, err := channel.New(w.near.Store, channel.Config{Clock: w.near.Clock})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	server, err := httpapi.New(w.near.Engine, httpapi.Config{
-		People: w.people, Blobs: blobs, HeadFunc: w.near.Store.Head, Clock: w.near.Clock, Version: "test",
+		People: w.people, Blobs: blobs, Outbox: outbox, HeadFunc: w.near.Store.Head, Clock: w.near.Clock, Version: "test",
 	})
 	if err != nil {
 		w.t.Fatal(err)

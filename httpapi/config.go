@@ -28,6 +28,8 @@ type Config struct {
 	People *access.People
 	// Blobs keeps media; nil: there are no routes for them.
 	Blobs *blob.Store
+	// Outbox is what is on its way to chats; nil: there are no routes for it.
+	Outbox Outbox
 	// RouteFunc gives the router of the present configuration; nil: the default
 	// one.
 	RouteFunc func() *route.Router

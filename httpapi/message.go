@@ -22,6 +22,10 @@ func (s *Server) messageRoutes() {
 		method: http.MethodGet, path: "/api/sessions/{id}/messages", name: "readMessages",
 		summary: "The messages of a session, the newest page first, oldest first inside a page.", do: (*call).messages,
 	})
+	add(s, onSession(access.OpRead), endpoint[sessionIn, waitingOut]{
+		method: http.MethodGet, path: "/api/sessions/{id}/inputs", name: "readWaiting",
+		summary: "The messages of a session that wait for their turn, in that order.", do: (*call).waiting,
+	})
 	add(s, onSession(access.OpWithdraw), endpoint[withdrawIn, withdrawOut]{
 		method: http.MethodDelete, path: "/api/sessions/{id}/inputs/{input_id}", name: "withdrawInput",
 		summary: "Take back a message that still waits.", do: (*call).withdraw,
@@ -239,6 +243,38 @@ func (c *call) messages(in *messagesIn) (messagesOut, error) {
 	}
 	if page.Before > 0 {
 		out.Cursor = cursorOf("messages", in.ID, strconv.FormatUint(page.Before, 10))
+	}
+	return out, nil
+}
+
+type waitingOut struct {
+	Inputs []waitingView `json:"inputs"`
+}
+
+// waitingView is an input that waits.
+type waitingView struct {
+	ID       string            `json:"input_id"`
+	Kind     parley.InputKind  `json:"kind"`
+	Parts    []parley.Part     `json:"parts"`
+	Seq      uint64            `json:"seq"`
+	At       time.Time         `json:"at"`
+	Identity parley.IdentityID `json:"identity,omitempty"`
+	Sender   *parley.Sender    `json:"sender,omitempty" jsonschema:"who wrote it, as the platform names them"`
+}
+
+// waiting gives what waits for its turn.
+func (c *call) waiting(in *sessionIn) (waitingOut, error) {
+	list, err := c.handle().Waiting(c.r.Context(), in.ID)
+	if err != nil {
+		return waitingOut{}, err
+	}
+	out := waitingOut{Inputs: make([]waitingView, len(list))}
+	for i := range list {
+		w := &list[i]
+		out.Inputs[i] = waitingView{ID: w.Ref.ID, Kind: w.Kind, Parts: w.Parts, Seq: w.Seq, At: w.At.UTC(), Identity: w.Principal.Identity}
+		if w.Sender != (parley.Sender{}) {
+			out.Inputs[i].Sender = &w.Sender
+		}
 	}
 	return out, nil
 }

@@ -90,6 +90,9 @@ func (s *Server) routes() {
 	if s.cfg.Blobs != nil {
 		s.blobRoutes()
 	}
+	if s.cfg.Outbox != nil {
+		s.outboxRoutes()
+	}
 	if s.cfg.People != nil {
 		s.signInRoutes()
 		s.peopleRoutes()

@@ -18,6 +18,7 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/access"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/channel"
 	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/httpapi"
 	"github.com/parley-run/parley/parleytest"
@@ -109,6 +110,7 @@ type world struct {
 	t      testing.TB
 	agent  *agent
 	people *access.People
+	outbox *channel.Outbox
 	server *httpapi.Server
 	url    string
 	addr   string
@@ -153,8 +155,11 @@ func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w.outbox, err = channel.New(w.Store, channel.Config{Clock: w.Clock}); err != nil {
+		t.Fatal(err)
+	}
 	cfg := httpapi.Config{
-		People: w.people, Blobs: blobs, HeadFunc: w.Store.Head, Clock: w.Clock, Version: "test",
+		People: w.people, Blobs: blobs, Outbox: w.outbox, HeadFunc: w.Store.Head, Clock: w.Clock, Version: "test",
 		Log: slog.New(slog.NewJSONHandler(w.log, nil)),
 		AgentFunc: func(name string) (httpapi.Agent, bool) {
 			door, ok := w.doors[name]

@@ -129,9 +129,11 @@ export class Outbox {
   }
 }
 
-// newID makes an id that nobody else has. Browsers keep randomUUID from pages
+// newID makes an id that nobody else has, and that tells other surfaces where the
+// message came from. Browsers keep randomUUID from pages
 // that came over plain HTTP from another machine.
 function newID() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (crypto.randomUUID) return `web-${crypto.randomUUID()}`;
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `web-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
