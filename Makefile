@@ -43,11 +43,11 @@ build: ## build bin/parley
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/parley ./cmd/parley
 
 .PHONY: test
-test: compiler keyring browser node eventsource ## run every test, with the race detector
+test: compiler keyring browser node eventsource terminal ## run every test, with the race detector
 	CGO_ENABLED=1 $(GO) test $(RACE) -timeout 30m $(ARGS) $(PKG)
 
 .PHONY: soak
-soak: compiler keyring browser node eventsource ## run every test with its full counts; takes hours
+soak: compiler keyring browser node eventsource terminal ## run every test with its full counts; takes hours
 	PARLEY_SOAK=1 CGO_ENABLED=1 $(GO) test $(RACE) -timeout 170m -count=1 $(ARGS) $(PKG)
 
 .PHONY: lint
@@ -73,6 +73,13 @@ fuzz: ## run each fuzz target for FUZZTIME (1m)
 .PHONY: generate
 generate: ## write the generated parts of files anew
 	$(GO) generate ./...
+
+SCREENS := cmd/parley/testdata/screens
+.PHONY: screens
+screens: terminal ## capture the screens of the terminal program anew, and draw the pictures of docs
+	PARLEY_UPDATE=1 $(GO) test -count=1 -run '^TestGolden_' ./cmd/parley
+	$(GO) run ./internal/termsvg/convert.go -title 'parley chat' $(SCREENS)/approval.ansi docs/chat.svg
+	$(GO) run ./internal/termsvg/convert.go -title 'parley chat' -light $(SCREENS)/light-approval.ansi docs/chat-light.svg
 
 .PHONY: tidy
 tidy: ## bring go.mod and go.sum up to date
@@ -144,6 +151,17 @@ eventsource: node
 	npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(EVENTSOURCE) && \
 	cp $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed || \
 	echo "without it the tests with a real EventSource are skipped"
+
+# What is made for a terminal is tested in a real one.
+.PHONY: terminal
+terminal:
+	@if command -v tmux > /dev/null; then exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "no terminal to test with: installing tmux"; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tmux > /dev/null && exit 0; \
+	fi; \
+	echo "without tmux the tests in a terminal are skipped"
 
 bin/golangci-lint-$(LINT_VERSION):
 	@echo "building golangci-lint $(LINT_VERSION), once; this takes some minutes"

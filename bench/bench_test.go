@@ -106,7 +106,7 @@ func TestStore(t *testing.T) {
 	want := slices.DeleteFunc(bench.Names(), func(name string) bool {
 		switch name {
 		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool,
-			bench.HTTPAck, bench.SSEFanout, bench.SSEIdle:
+			bench.HTTPAck, bench.SSEFanout, bench.SSEIdle, bench.ChatStart, bench.ChatKey:
 			return true
 		}
 		return strings.HasPrefix(name, "feed_")

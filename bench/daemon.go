@@ -16,8 +16,7 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// daemonBed is a daemon on a data folder of its own, with a model that answers from
-// a script.
+// daemonBed is a daemon on a data folder of its own.
 type daemonBed struct {
 	cmd        *exec.Cmd
 	dir        string
@@ -36,6 +35,9 @@ func (r *run) withDaemon(ctx context.Context, measure func(context.Context, *dae
 	if err != nil {
 		return err
 	}
+	if err := writeFiles(dir, answersAlike()); err != nil {
+		return err
+	}
 	d, err := startDaemon(ctx, dir, r.cfg.ServeFunc(ctx, dir))
 	if err != nil {
 		return err
@@ -49,16 +51,16 @@ func (r *run) withDaemon(ctx context.Context, measure func(context.Context, *dae
 	return measure(ctx, d, l)
 }
 
-// startDaemon starts a daemon and waits until it is ready.
-func startDaemon(ctx context.Context, dir string, cmd *exec.Cmd) (*daemonBed, error) {
-	for name, text := range map[string]string{
+// answersAlike configures a daemon whose model says one thing, to everything.
+func answersAlike() map[string]string {
+	return map[string]string{
 		"parley.yaml": "agents: {main: {model: scripted/bench}}\nmodels: {scripted/bench: {script: bench.yaml}}\n",
 		"bench.yaml":  fmt.Sprintf("rules: [{say: %q}]\n", httpAnswer),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return nil, err
-		}
 	}
+}
+
+// startDaemon starts a daemon and waits until it is ready.
+func startDaemon(ctx context.Context, dir string, cmd *exec.Cmd) (*daemonBed, error) {
 	// It logs to a file, as it would where it is in use.
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // G304: it is in a folder of our own
 	if err != nil {

@@ -27,6 +27,8 @@ const (
 	HTTPAck           = "http_ack_p99"
 	SSEFanout         = "sse_fanout_p99"
 	SSEIdle           = "sse_idle_rss"
+	ChatStart         = "chat_start"
+	ChatKey           = "chat_key_p99"
 )
 
 // speedup is how much faster 64 sessions at once must be than one alone.
@@ -77,6 +79,14 @@ func httpMeasures() []measure {
 		{HTTPAck, "ms", ratioAtMost, 4, "acknowledgement of a post over HTTP, 500 a second, 99th percentile", "a bare file, one append and sync per record at the same rate"},
 		{SSEFanout, "ms", valueAtMost, 250, "from a request to the last of many streams that its event goes to, 99th percentile", "the request alone"},
 		{SSEIdle, "MiB", valueAtMost, 200, "memory that many idle streams add to a daemon", "the daemon with none"},
+	}
+}
+
+// chatMeasures are the figures of [Chat], in the order of a report.
+func chatMeasures() []measure {
+	return []measure{
+		{ChatStart, "ms", valueAtMost, 150, "from the start of the terminal program to the conversation and the first prompt, among many sessions", "'parley version'"},
+		{ChatKey, "ms", valueAtMost, 50, "from a key to the frame that shows it, during 2,000 deltas a second, 99th percentile", "the same while nothing happens"},
 	}
 }
 

@@ -30,6 +30,9 @@ type Config struct {
 	// calls [Load] with its standard input and output. Required by [HTTP].
 	ServeFunc func(ctx context.Context, dir string) *exec.Cmd
 	LoadFunc  func(ctx context.Context) *exec.Cmd
+	// ProgramFunc gives a command that is the program itself, with arguments, as it
+	// runs in a terminal that has colours. Required by [Chat], as ServeFunc is.
+	ProgramFunc func(ctx context.Context, args ...string) *exec.Cmd
 	// Dir is an existing folder to work in: the run makes a folder of its own
 	// there and removes it. The figures are those of its disk. Required.
 	Dir string
@@ -63,6 +66,7 @@ type Size struct {
 	StreamEvents int           // that each of them gets
 	IdleStreams  int           // that get nothing
 	Idle         time.Duration // how long these are looked at
+	Keys         int           // that are pressed while an answer streams, and while none does
 }
 
 // FullSize is what the bars are meant for.
@@ -70,7 +74,7 @@ func FullSize() Size {
 	return Size{
 		Sessions: 1_000_000, Few: 1_000, Deep: 100_000, Rounds: 31, CommitRounds: 101, Stretch: 2 * time.Second,
 		Subscribers: 10_000, FanoutEvents: 400, Turns: 1_024, Cancels: 300,
-		Posts: 30_000, PostSessions: 1_000, Streams: 9_000, StreamEvents: 120, IdleStreams: 5_000, Idle: 40 * time.Second,
+		Posts: 30_000, PostSessions: 1_000, Streams: 9_000, StreamEvents: 120, IdleStreams: 5_000, Idle: 40 * time.Second, Keys: 992,
 	}
 }
 
@@ -79,7 +83,7 @@ func QuickSize() Size {
 	return Size{
 		Sessions: 20_000, Few: 1_000, Deep: 5_000, Rounds: 15, CommitRounds: 15, Stretch: 250 * time.Millisecond,
 		Subscribers: 2_000, FanoutEvents: 60, Turns: 320, Cancels: 100,
-		Posts: 1_500, PostSessions: 200, Streams: 1_000, StreamEvents: 8, IdleStreams: 1_000, Idle: 2 * time.Second,
+		Posts: 1_500, PostSessions: 200, Streams: 1_000, StreamEvents: 8, IdleStreams: 1_000, Idle: 2 * time.Second, Keys: 160,
 	}
 }
 
@@ -104,6 +108,7 @@ func (c *Config) validate() error {
 		{"streams", &c.Size.Streams, full.Streams},
 		{"events of a stream", &c.Size.StreamEvents, full.StreamEvents},
 		{"idle streams", &c.Size.IdleStreams, full.IdleStreams},
+		{"keys", &c.Size.Keys, full.Keys},
 	} {
 		if *f.field == 0 {
 			*f.field = f.full

@@ -40,21 +40,21 @@ type benchRun = func(context.Context, bench.Config) (bench.Report, error)
 // benches are what can be named.
 var benches = map[string]benchRun{
 	"store": bench.Store, "feed": bench.Feed, "route": bench.Route, "engine": bench.Engine, "turn": bench.Turn,
-	"http": bench.HTTP, "all": bench.All,
+	"http": bench.HTTP, "chat": bench.Chat, "all": bench.All,
 }
 
 func (a *app) benchCommand() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench [store|feed|route|engine|turn|http|all]",
+		Use:   "bench [store|feed|route|engine|turn|http|chat|all]",
 		Short: "Measure Parley beside what this machine can do",
 		Long: `Bench measures how close the store comes to what the disk can do, that a long
 history or a million sessions make nothing slower, how fast events get to those
 who follow, how fast messages are routed, what a turn costs and how many go on at
-once, how fast one ends that is stopped, and what clients get from the daemon.
-Each figure stands beside a reference that is measured in the same seconds, and
-has a bar to hold: most as a ratio to that, some as they are. It exits with 1 if
-one does not.
+once, how fast one ends that is stopped, what clients get from the daemon, and how
+fast the terminal program starts and shows a key. Each figure stands beside a
+reference that is measured in the same seconds, and has a bar to hold: most as a
+ratio to that, some as they are. It exits with 1 if one does not.
 
 A full run stores a million sessions: it takes some minutes and about 8 GB, in a
 folder of its own that is removed at the end. Your own store is not touched.`,
@@ -64,7 +64,7 @@ folder of its own that is removed at the end. Your own store is not touched.`,
   parley bench store --only commit_64,commit_1 --sessions 1000
   parley bench all --json`,
 		Args:      a.benchArgs,
-		ValidArgs: []string{"store", "feed", "route", "engine", "turn", "http", "all"},
+		ValidArgs: []string{"store", "feed", "route", "engine", "turn", "http", "chat", "all"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run := bench.All
 			if len(args) > 0 {
@@ -102,7 +102,7 @@ func (a *app) benchArgs(_ *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return &usageError{"'parley bench' takes one argument at most; see 'parley bench --help'"}
 	case len(args) == 1 && benches[args[0]] == nil:
-		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route, engine, turn, http or all", args[0])}
+		return &usageError{fmt.Sprintf("there is no bench %q; it is store, feed, route, engine, turn, http, chat or all", args[0])}
 	}
 	return nil
 }
@@ -138,8 +138,12 @@ func (a *app) bench(ctx context.Context, f benchFlags, run benchRun) error {
 	}
 	cfg.ServeFunc = func(ctx context.Context, dir string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, self, "serve", "--data", dir, "--listen", "127.0.0.1:0") //nolint:gosec // it is this program
-		// What is configured for this one is not for that.
-		cmd.Env = slices.DeleteFunc(a.environ(), func(v string) bool { return strings.HasPrefix(v, "PARLEY_") })
+		cmd.Env = a.benchEnviron()
+		return cmd
+	}
+	cfg.ProgramFunc = func(ctx context.Context, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // it is this program
+		cmd.Env = append(a.benchEnviron(), "TERM=xterm-256color", "COLORTERM=truecolor")
 		return cmd
 	}
 	cfg.LoadFunc = func(ctx context.Context) *exec.Cmd {
@@ -165,6 +169,14 @@ func (a *app) bench(ctx context.Context, f benchFlags, run benchRun) error {
 		err = errNotWell
 	}
 	return err
+}
+
+// benchEnviron is the environment without what is configured for this program: that is not
+// for those that are measured.
+func (a *app) benchEnviron() []string {
+	return slices.DeleteFunc(a.environ(), func(v string) bool {
+		return strings.HasPrefix(v, "PARLEY_") || strings.HasPrefix(v, "NO_COLOR=")
+	})
 }
 
 // benchDir gives the folder to measure in: the one asked for, else the nearest

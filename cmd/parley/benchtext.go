@@ -52,7 +52,7 @@ func benchText(r bench.Report, size bench.Size, took time.Duration) string {
 	}
 	full := bench.FullSize()
 	if size.Sessions < full.Sessions || size.Deep < full.Deep || size.Subscribers < full.Subscribers || size.Turns < full.Turns || size.Cancels < full.Cancels ||
-		size.Posts < full.Posts || size.Streams < full.Streams || size.IdleStreams < full.IdleStreams {
+		size.Posts < full.Posts || size.Streams < full.Streams || size.IdleStreams < full.IdleStreams || size.Keys < full.Keys {
 		b.WriteString("This is a first impression: the bars are meant for a full run, without --quick.\n")
 	}
 	return b.String()
@@ -75,7 +75,9 @@ func sizeText(r bench.Report, size bench.Size) string {
 	for _, res := range r.Results {
 		switch res.Name {
 		case bench.ResolveRate, bench.EngineOverhead, bench.TurnsConcurrent, bench.CancelStream, bench.CancelTool,
-			bench.HTTPAck, bench.SSEFanout, bench.SSEIdle:
+			bench.HTTPAck, bench.SSEFanout, bench.SSEIdle, bench.ChatKey:
+		case bench.ChatStart:
+			text = cmp.Or(text, counted(int64(size.Sessions), "session")+"; ")
 		case bench.FeedCatchup, bench.FeedFanout:
 			text = cmp.Or(text, fmt.Sprintf("logs of %s; ", counted(int64(size.Deep), "event")))
 		default:

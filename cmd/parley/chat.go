@@ -21,6 +21,7 @@ type chatOptions struct {
 	anew    bool
 	agent   string
 	asJSON  bool
+	plain   bool
 }
 
 func (a *app) chatCommand() *cobra.Command {
@@ -28,19 +29,20 @@ func (a *app) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [MESSAGE]",
 		Short: "Talk to an agent",
-		Long: `Chat says something to an agent and prints the answer on standard output while it
-is written; what else happens, such as tools that run, is told on standard error.
-The message is what stands on the command line, or what comes in through a pipe.
-Without one, on a terminal, it reads line by line until the end of input (Ctrl-D).
+		Long: `Chat shows a conversation on the whole screen, as it goes on; F1 shows the keys. If
+no daemon runs, it answers by itself, and says what then does not work. With --plain,
+which suits screen readers, NO_COLOR or TERM=dumb it is line by line, until Ctrl-D.
+
+With a message, here or through a pipe, it prints the answer on standard output while
+it is written, and the rest on standard error. Ctrl-C stops it; a second one leaves.
 
 It goes on in the terminal's own conversation with the agent, in the session that
 --session names (its id, or the beginning of it), or in a new one with --new.
 
-Ctrl-C stops the answer, and keeps what was said; a second one leaves.
-
 It exits with 0 if the agent got to its end, 3 if the answer was cut off by its
 length or a filter, 130 if it was stopped, and 1 on errors.`,
-		Example: `  parley chat "what can you do?"
+		Example: `  parley chat
+  parley chat "what can you do?"
   git diff | parley chat --new --agent reviewer
   parley chat --session cli:work --json "and then?"`,
 		Args: cobra.ArbitraryArgs,
@@ -50,6 +52,7 @@ length or a filter, 130 if it was stopped, and 1 on errors.`,
 	cmd.Flags().BoolVar(&o.anew, "new", false, "start a new conversation; with --session, make that session if it is not there")
 	cmd.Flags().StringVar(&o.agent, "agent", "", "the agent to talk to (default: main)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the answer as JSON, once it is complete")
+	cmd.Flags().BoolVar(&o.plain, "plain", false, "line by line, without colours, in place of the whole screen")
 	completeFlag(cmd, "session", a.completeSession)
 	completeFlag(cmd, "agent", a.completeAgents)
 	return cmd
@@ -62,6 +65,9 @@ func (a *app) chat(ctx context.Context, o chatOptions, args []string) (err error
 	}
 	if loop && o.asJSON {
 		return &usageError{"--json is for one message; give it, or send it through a pipe"}
+	}
+	if loop && !o.plain && a.canDraw() {
+		return a.chatOnScreen(ctx, o)
 	}
 	signals, ignore := listen()
 	defer ignore()
@@ -123,7 +129,7 @@ func (a *app) chatText(ctx context.Context, args []string) (text string, loop bo
 }
 
 // enter gives the session to talk in.
-func enter(ctx context.Context, h host, o chatOptions) (parley.Session, error) {
+func enter(ctx context.Context, h entrance, o chatOptions) (parley.Session, error) {
 	if o.session == "" {
 		return h.Enter(ctx, o.agent, o.anew)
 	}
@@ -149,13 +155,14 @@ type talk struct {
 	host    host
 	signals <-chan struct{}
 	lines   <-chan typed // what somebody types; nil: nobody does
+	ahead   []typed      // what was typed before a question that it is no answer to
 }
 
 // exchange says something and shows what comes back, until it is settled.
 func (t *talk) exchange(ctx context.Context, s parley.Session, text string, show bool) (*exchange, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	x := &exchange{Session: s.ID, talk: t, view: t.newView(show), stopping: make(chan struct{})}
+	x := &exchange{Session: s.ID, talk: t, view: t.newView(show), calls: map[parley.CallID]string{}, stopping: make(chan struct{})}
 	// From before the message on, so that nothing of the answer is missed.
 	from := parley.Position{Seq: s.LastSeq}
 	receipt, err := t.host.Post(ctx, s.ID, parley.Input{

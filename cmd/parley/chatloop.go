@@ -46,19 +46,23 @@ func listen() (<-chan struct{}, func()) {
 // typed is a line that somebody typed.
 type typed struct {
 	text string
-	err  error
+	at   time.Time
+	err  error // nothing comes after it
 }
+
+// mostAhead is how many lines can be typed ahead.
+const mostAhead = 64
 
 // typing gives what is typed, line by line. A read from a terminal cannot be stopped,
 // so nobody waits for it: it ends with the program.
 func (a *app) typing(ctx context.Context) <-chan typed {
-	lines := make(chan typed)
+	lines := make(chan typed, mostAhead)
 	go func() {
 		in := bufio.NewReader(a.in)
 		for {
 			text, err := in.ReadString('\n')
 			select {
-			case lines <- typed{text, err}:
+			case lines <- typed{text, time.Now(), err}:
 			case <-ctx.Done():
 				return
 			}
@@ -75,10 +79,8 @@ func (t *talk) loop(ctx context.Context, s parley.Session) error {
 	t.say("* " + string(s.ID) + ", with the agent " + s.Agent.Name + "; Ctrl-D leaves\n")
 	for {
 		t.say("> ")
-		var line typed
-		select {
-		case line = <-t.lines:
-		case <-t.signals:
+		line, ok := t.next()
+		if !ok {
 			t.say("\n")
 			return nil
 		}
@@ -94,6 +96,20 @@ func (t *talk) loop(ctx context.Context, s parley.Session) error {
 		if line.err != nil {
 			return fmt.Errorf("read what is typed: %w", line.err)
 		}
+	}
+}
+
+// next gives the next line; false: somebody wants to leave.
+func (t *talk) next() (line typed, ok bool) {
+	if len(t.ahead) > 0 {
+		line, t.ahead = t.ahead[0], t.ahead[1:]
+		return line, true
+	}
+	select {
+	case line = <-t.lines:
+		return line, true
+	case <-t.signals:
+		return line, false
 	}
 }
 
@@ -130,30 +146,54 @@ func (a *app) say(text string) {
 
 // approve asks who sits at the terminal whether a call may run. Where nobody does,
 // the default answers at once.
-func (x *exchange) approve(ctx context.Context, r *parley.ApprovalRequested) error {
+func (x *exchange) approve(ctx context.Context, r *parley.ApprovalRequested) (err error) {
 	allow := r.Default == parley.ApprovalApproved
 	if x.talk.lines == nil {
 		x.view.note(r.Tool + " needs an approval, and nobody can be asked: it is " + string(r.Default))
 	} else {
 		x.view.note(r.Tool + " needs your approval; at " + r.Deadline.Local().Format(time.TimeOnly) + " it is " + string(r.Default))
+		if text := x.calls[r.Call]; text != oneLine(text) {
+			x.talk.say(harmless(text) + "\n") // all of it
+		}
 		x.talk.say("allow it? [y/N] ")
-		late := time.NewTimer(time.Until(r.Deadline))
-		defer late.Stop()
-		select {
-		case line := <-x.talk.lines:
-			answer := strings.ToLower(strings.TrimSpace(line.text))
-			allow = answer == "y" || answer == "yes"
-		case <-late.C:
-			return nil
-		case <-x.stopping:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		var answered bool
+		if allow, answered, err = x.ask(ctx, time.Now(), r.Deadline); !answered {
+			return err
 		}
 	}
-	err := x.talk.host.Approve(ctx, x.Session, r.Call, allow)
+	err = x.talk.host.Approve(ctx, x.Session, r.Call, allow)
 	if errors.Is(err, parley.ErrConflict) {
 		return nil // somebody else was faster
 	}
 	return err
+}
+
+// ask waits for a yes or no that was typed after the question. What was typed before it,
+// and the end of the input, are for the loop.
+func (x *exchange) ask(ctx context.Context, asked, deadline time.Time) (yes, answered bool, err error) {
+	late := time.NewTimer(time.Until(deadline))
+	defer late.Stop()
+	for {
+		select {
+		case line := <-x.talk.lines:
+			if line.at.Before(asked) {
+				x.talk.ahead = append(x.talk.ahead, line)
+				if line.err != nil {
+					return false, true, nil // nobody can answer any more
+				}
+				continue
+			}
+			if line.err != nil {
+				x.talk.ahead = append(x.talk.ahead, typed{err: line.err})
+			}
+			answer := strings.ToLower(strings.TrimSpace(line.text))
+			return answer == "y" || answer == "yes", true, nil
+		case <-late.C:
+			return false, false, nil
+		case <-x.stopping:
+			return false, false, nil
+		case <-ctx.Done():
+			return false, false, context.Cause(ctx)
+		}
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-run/parley/config"
 )
@@ -94,8 +96,11 @@ models: {scripted/a: {script: a.yaml}}
 		done <- a.execute(t.Context(), []string{"chat", "--data", data})
 		_ = keys.CloseWithError(errors.New(shown.end()))
 	}()
+	long := "write " + strings.Repeat("x", 200) + "  " + strings.Repeat("y", 200) // two spaces
 	for _, step := range [][]string{
 		{"hello", "you said hello\n", "offline"},
+		{long, `"path":"` + long + `"`, "allow it? [y/N] "},
+		{"n", "it was not written\n"},
 		{""},
 		{"write one", "write_file needs your approval", "allow it? [y/N] "},
 		{"y", "the call is approved", "it was written\n"},
@@ -123,5 +128,42 @@ models: {scripted/a: {script: a.yaml}}
 		if _, err := os.Stat(filepath.Join(data, "agents", "main", name)); (err == nil) != want {
 			t.Errorf("%s is there: %v", name, err)
 		}
+	}
+}
+
+// TestAsk: what was typed before a question is no answer to it, and is not lost; nor is
+// the end of the input.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	asked := time.Now()
+	before, after := asked.Add(-time.Second), asked.Add(time.Second)
+	for name, test := range map[string]struct {
+		typed []typed
+		yes   bool
+		ahead []typed
+	}{
+		"yes":       {[]typed{{"yes\n", after, nil}}, true, nil},
+		"no":        {[]typed{{"\n", after, nil}}, false, nil},
+		"ahead":     {[]typed{{"then this\n", before, nil}, {"y\n", after, nil}}, true, []typed{{"then this\n", before, nil}}},
+		"yes ahead": {[]typed{{"y\n", before, nil}, {"n\n", after, nil}}, false, []typed{{"y\n", before, nil}}},
+		"end":       {[]typed{{"", after, io.EOF}}, false, []typed{{err: io.EOF}}},
+		"end ahead": {[]typed{{"y", before, io.EOF}}, false, []typed{{"y", before, io.EOF}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := make(chan typed, len(test.typed))
+			for _, line := range test.typed {
+				lines <- line
+			}
+			x := &exchange{talk: &talk{lines: lines}}
+			yes, answered, err := x.ask(t.Context(), asked, asked.Add(time.Hour))
+			if yes != test.yes || !answered || err != nil || !slices.Equal(x.talk.ahead, test.ahead) {
+				t.Errorf("got %v %v %v, ahead %v", yes, answered, err, x.talk.ahead)
+			}
+		})
+	}
+	x := &exchange{talk: &talk{ahead: []typed{{"first\n", before, nil}}}}
+	if line, ok := x.talk.next(); !ok || line.text != "first\n" || len(x.talk.ahead) != 0 {
+		t.Errorf("next is %v %v", line, ok)
 	}
 }

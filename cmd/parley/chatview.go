@@ -102,15 +102,21 @@ func (v *view) print(text string) {
 func (v *view) note(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	text = oneLine(text)
+	if v.show && v.shown.Len() > 0 && !strings.HasSuffix(v.shown.String(), "\n") {
+		_, _ = fmt.Fprintln(v.err) // the answer goes on below
+	}
+	_, _ = fmt.Fprintln(v.err, "* "+text)
+}
+
+// oneLine gives text on one line, and not too long.
+func oneLine(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(harmless(text)), " ")
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
 	}
-	if v.show && v.shown.Len() > 0 && !strings.HasSuffix(v.shown.String(), "\n") {
-		_, _ = fmt.Fprintln(v.err) // the answer goes on below
-	}
-	_, _ = fmt.Fprintln(v.err, "* "+text)
+	return text
 }
 
 // hold keeps a note until it is clear that the end of the turn does not say the same.

@@ -23,6 +23,7 @@ type desk interface {
 	userKeeper
 	linkKeeper
 	tokenKeeper
+	outboxKeeper
 }
 
 type sessionReader interface {

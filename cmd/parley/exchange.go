@@ -25,6 +25,7 @@ type exchange struct {
 
 	talk     *talk
 	view     *view
+	calls    map[parley.CallID]string      // with their arguments
 	turn     atomic.Pointer[parley.TurnID] // once it is known
 	stopping chan struct{}                 // closed when somebody stops the turn
 }
@@ -159,7 +160,8 @@ func (x *exchange) message(e *parley.Event, m *parley.Message, mine bool) (done 
 		x.view.whole(m.ID, x.Text)
 		x.view.end()
 		for _, call := range m.Calls() {
-			x.view.note(call.Name + " " + string(call.Arguments))
+			x.calls[call.ID] = call.Name + " " + string(call.Arguments)
+			x.view.note(x.calls[call.ID])
 		}
 		if x.Offline && len(m.Calls()) == 0 {
 			x.view.note(m.Model + " is an offline model: a script with fixed answers")

@@ -52,7 +52,7 @@ func (h *health) look(ctx context.Context) httpapi.Readiness {
 	// That who asked went away says nothing about the store.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	out := httpapi.Readiness{Store: "ok", Disk: "ok", Providers: h.providers()}
+	out := httpapi.Readiness{Store: "ok", Disk: "ok", Providers: h.providers(), Channels: h.in.channels.conditions()}
 	select {
 	case <-h.in.engine.Ready():
 		out.Ready = true

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -14,19 +15,25 @@ import (
 	"github.com/parley-run/parley/route"
 )
 
-// host is whoever runs the turns that chat talks to: the engine of this process, or a
-// daemon. What it does is done as the owner.
-type host interface {
+// entrance is whoever runs turns, for who looks for a session to talk in. What it does
+// is done as the owner.
+type entrance interface {
 	parley.Client
 	// Enter gives the terminal's own conversation with an agent, main if it is not
 	// named. Anew starts it over; the one before is kept.
 	Enter(ctx context.Context, agent string, anew bool) (parley.Session, error)
 	// Start makes a session with an id.
 	Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error)
-	// Approve answers whether a call may run.
-	Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow bool) error
 	// Close ends it.
 	Close() error
+}
+
+// host is whoever runs the turns that chat talks to: the engine of this process, or a
+// daemon.
+type host interface {
+	entrance
+	// Approve answers whether a call may run.
+	Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow bool) error
 }
 
 // host gives the daemon that runs on the data folder, or else an engine of this
@@ -39,7 +46,7 @@ func (a *app) host(ctx context.Context, signals <-chan struct{}) (host, error) {
 	if running != nil {
 		return a.remoteHost(*running)
 	}
-	return a.localHost(ctx, signals)
+	return a.localHost(ctx, signals, a.err)
 }
 
 // cliChannel is the channel of terminals, in keys and ids.
@@ -66,9 +73,10 @@ type localHost struct {
 // then, unless somebody left it.
 const chatDrain = 3 * time.Second
 
-// localHost starts an engine, and waits until it is settled.
-func (a *app) localHost(ctx context.Context, signals <-chan struct{}) (_ host, err error) {
-	log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+// localHost starts an engine, and waits until it is settled. What it warns of is
+// written to warnings.
+func (a *app) localHost(ctx context.Context, signals <-chan struct{}, warnings io.Writer) (_ *localHost, err error) {
+	log := slog.New(slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 	in, err := a.install(ctx, installOptions{Log: log, Drain: chatDrain})
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/access"
 	"github.com/parley-run/parley/blob"
+	"github.com/parley-run/parley/channel"
 	"github.com/parley-run/parley/config"
 	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/feed"
@@ -41,6 +42,9 @@ type installation struct {
 	engine *engine.Engine
 	runner *turn.Runner
 
+	outbox   *channel.Outbox
+	channels *channels
+
 	servers *engine.Cache[*servers]
 
 	mu      sync.Mutex
@@ -55,6 +59,13 @@ type installOptions struct {
 	Log *slog.Logger
 	// Idle says that no turn will run: agents need no models and tools.
 	Idle bool
+	// Channels says that messages of chat platforms are taken in and answered.
+	Channels bool
+	// Bots takes the place of those of the configuration.
+	Bots []*bot
+	// LinkedFunc is told of accounts that were linked to a user in a chat; nil: nobody
+	// is.
+	LinkedFunc func(parley.IdentityID)
 	// Drain is how long running turns may take to end when it stops; 0: as the
 	// configuration says.
 	Drain time.Duration
@@ -86,7 +97,7 @@ func (a *app) install(ctx context.Context, options installOptions) (*installatio
 	}
 	options.Log = slog.New(scrubber.Handler(options.Log.Handler()))
 	in := &installation{dir: dir, started: loaded, options: options, sources: secret.Sources{
-		Dir: dir, Scrubber: scrubber, LookupEnvFunc: func(name string) (string, bool) { v := a.getenv(name); return v, v != "" },
+		Dir: dir, Scrubber: scrubber, LookupEnvFunc: a.lookupEnv,
 	}}
 	in.servers = engine.NewCache(engine.CacheConfig[*servers]{CloseFunc: (*servers).close})
 	if in.present, err = in.newSetup(ctx, loaded); err != nil {
@@ -96,6 +107,12 @@ func (a *app) install(ctx context.Context, options installOptions) (*installatio
 		return nil, errors.Join(err, in.close())
 	}
 	return in, nil
+}
+
+// lookupEnv gives a variable of the environment; an empty one counts as not set.
+func (a *app) lookupEnv(name string) (string, bool) {
+	v := a.getenv(name)
+	return v, v != ""
 }
 
 // open opens the store and makes what stands on it.
@@ -119,6 +136,15 @@ func (in *installation) open(ctx context.Context, a *app) (err error) {
 	if wrap := in.options.StoreFunc; wrap != nil {
 		in.store = wrap(in.store)
 	}
+	bots := in.options.Bots
+	if in.options.Channels {
+		if bots, err = in.newBots(ctx, a.platforms); err != nil {
+			return err
+		}
+	}
+	if err := in.openOutbox(bots); err != nil {
+		return err
+	}
 	in.present.ledger = in.newLedger(c.Budget)
 	if err := in.openPeople(ctx); err != nil {
 		return err
@@ -130,8 +156,10 @@ func (in *installation) open(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	in.engine, err = engine.New(in.store, in.engineConfig(prompter))
-	return err
+	if in.engine, err = engine.New(in.store, in.engineConfig(prompter)); err != nil {
+		return err
+	}
+	return in.openIntake(in.options.LinkedFunc)
 }
 
 // engineConfig gives what the engine has to know.
@@ -146,7 +174,7 @@ func (in *installation) engineConfig(p parley.Prompter) engine.Config {
 		drain = atLeast(c.Serve.Drain)
 	}
 	return engine.Config{
-		Runner: runner, Prompter: p, Feed: in.feed, BudgetFunc: in.budget, ForgetFunc: in.servers.Forget,
+		Runner: runner, Prompter: p, Feed: in.outbox.Feed(in.feed), BudgetFunc: in.budget, ForgetFunc: in.servers.Forget,
 		Limits: engine.Limits{
 			RunningTurns: c.Limits.RunningTurns, Queue: c.Limits.Queue, MaxTurns: c.Limits.MaxTurns,
 			Outage: atLeast(c.Limits.Outage), Drain: drain,
@@ -165,15 +193,37 @@ func atLeast(d time.Duration) time.Duration { return max(d, time.Nanosecond) }
 // sweepEvery is how often media that nothing refers to are looked for.
 const sweepEvery = time.Hour
 
-// run works until ctx ends, and then lets turns end; see [engine.Engine.Run].
+// run works until ctx ends, and then lets turns end; see [engine.Engine.Run]. Chats are
+// listened to once everything is settled and until ctx ends; answers go out until all
+// turns have ended.
 func (in *installation) run(ctx context.Context) error {
-	var sweeping sync.WaitGroup
+	var sweeping, receiving, sending sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
+	sendCtx, stopSending := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSending()
 	sweeping.Go(func() { in.sweep(ctx) })
+	var sent error
+	if len(in.channels.bots) > 0 {
+		sending.Go(func() {
+			if sent = in.outbox.Run(sendCtx); sent != nil {
+				stop() // chats would not be answered any more
+			}
+		})
+		receiving.Go(func() {
+			select {
+			case <-in.engine.Ready():
+				in.channels.receive(ctx)
+			case <-ctx.Done():
+			}
+		})
+	}
 	err := in.engine.Run(ctx)
 	stop()
+	receiving.Wait()
+	stopSending()
+	sending.Wait()
 	sweeping.Wait()
-	return err
+	return errors.Join(err, sent)
 }
 
 // sweep takes away media that nothing refers to, now and then.
@@ -202,6 +252,9 @@ func (in *installation) sweep(ctx context.Context) {
 // or was never called.
 func (in *installation) close() error {
 	in.servers.Close()
+	if in.channels != nil && in.channels.intake != nil {
+		in.channels.intake.Close()
+	}
 	var err error
 	in.mu.Lock()
 	if in.present != nil {

@@ -100,20 +100,22 @@ type killedPost struct{ session, text string }
 
 func newKilledLoad(t *testing.T) *killedLoad {
 	t.Helper()
-	l := &killedLoad{
-		t: t, dir: t.TempDir(), up: make(chan struct{}), posts: map[string]killedPost{}, sessions: 300,
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}, Timeout: killedPatience},
-	}
+	l := newKilled(t)
+	l.sessions = 300
 	if soak.On() {
 		l.sessions = 1000
 	}
-	for name, text := range map[string]string{
-		"parley.yaml": "agents: {main: {model: scripted/slow}}\nmodels: {scripted/slow: {script: slow.yaml}}\n",
-		"slow.yaml":   fmt.Sprintf("rules: [{say: [{delay: 30ms}, {text: %q}]}]\n", killedAnswer),
-	} {
-		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	put(t, l.dir, "parley.yaml", "agents: {main: {model: scripted/slow}}\nmodels: {scripted/slow: {script: slow.yaml}}\n")
+	put(t, l.dir, "slow.yaml", fmt.Sprintf("rules: [{say: [{delay: 30ms}, {text: %q}]}]\n", killedAnswer))
+	return l
+}
+
+// newKilled makes a folder for a daemon that is killed.
+func newKilled(t *testing.T) *killedLoad {
+	t.Helper()
+	l := &killedLoad{
+		t: t, dir: t.TempDir(), up: make(chan struct{}), posts: map[string]killedPost{},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}, Timeout: killedPatience},
 	}
 	var err error
 	if l.log, err = os.OpenFile(filepath.Join(t.TempDir(), "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {

@@ -29,6 +29,7 @@ func run() int {
 	context.AfterFunc(ctx, stop)
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ,
+		platforms:  platforms(),
 		terminal:   isTerminal(os.Stderr, os.Getenv),
 		inTerminal: isPerson(os.Stdin), outTerminal: isPerson(os.Stdout), columns: terminalWidth(os.Stdout),
 	}

@@ -175,8 +175,8 @@ func TestCompletion(t *testing.T) {
 		parleyRun(t, t.TempDir(), "completion", shell).says(t, 0, "parley")
 	}
 	// What the scripts ask the program for.
-	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "engine", "turn", "http", "all")
-	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup", "engine_overhead", "cancel_tool_p99", "http_ack_p99")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "").says(t, 0, "store", "feed", "engine", "turn", "http", "chat", "all")
+	parleyRunIgnoringStderr(t, "__complete", "bench", "--only", "").says(t, 0, "commit_64", "rss_idle", "feed_catchup", "engine_overhead", "cancel_tool_p99", "http_ack_p99", "chat_start")
 }
 
 // parleyRunIgnoringStderr is for completion, which talks to shells there.
@@ -432,6 +432,33 @@ func TestBench_HTTP(t *testing.T) {
 		`(?m)^sse_idle_rss +-?[0-9.]+ MiB +[0-9.]+ MiB +≤ 200 MiB +(ok|FAIL)$`,
 		`then 150 posts in a row, .* None was lost, none was answered twice\n`,
 		`\n    30 streams, 8 events, 2 a second; `,
+	} {
+		if !regexp.MustCompile(line).MatchString(got.out) {
+			t.Errorf("%s is not in\n%s", line, got.out)
+		}
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("the bench left %v, %v", left, err)
+	}
+}
+
+func TestBench_Chat(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		parleyRun(t, t.TempDir(), "bench", "chat").complains(t, 1, "Linux", "(unavailable)")
+		return
+	}
+	home := t.TempDir()
+	got := parleyRunEnv(t, home, []string{"PARLEY_SERVE_LISTEN=nowhere", "NO_COLOR=1", "TERM=dumb"}, "bench", "chat", "--quick", "--sessions", "300", "--rounds", "2")
+	if got.status > 1 || got.err != "" {
+		t.Fatalf("status is %d, standard error %q", got.status, got.err)
+	}
+	for _, line := range []string{
+		`(?m)^300 sessions; medians of 2 rounds and more, `,
+		`(?m)^chat_start +[0-9,.]+ ms +[0-9,.]+ ms +≤ 150 ms +(ok|FAIL)$`,
+		`(?m)^chat_key_p99 +[0-9,.]+ ms +[0-9,.]+ ms +≤ 50 ms +(ok|FAIL)$`,
+		`\n    2 starts without a daemon, median `,
+		`\n    160 keys each, .* deltas a second; `,
 	} {
 		if !regexp.MustCompile(line).MatchString(got.out) {
 			t.Errorf("%s is not in\n%s", line, got.out)

@@ -20,7 +20,7 @@ type reloaded struct {
 // atStart are the parts of the configuration that are looked at when the program
 // starts, and not again.
 var atStart = []string{
-	"limits.max_turns", "limits.queue", "limits.running_turns", "limits.outage", "limits.blob",
+	"limits.max_turns", "limits.queue", "limits.running_turns", "limits.outage", "limits.blob", "limits.hold_after",
 	"session.busy", "session.stop", "session.reset", "session.resume", "session.inactive_after", "session.identity_links",
 	"owner", "groups", "channels", "store", "serve",
 }

@@ -21,27 +21,43 @@ import (
 // dial gives a client of a daemon that runs on the data folder, as its owner. It does
 // not connect.
 func (a *app) dial(d daemonInfo) (*client.Client, error) {
+	token, err := a.ownerToken()
+	if err != nil {
+		return nil, err
+	}
+	return a.dialWith(d, client.Config{Token: token, ReconnectFunc: a.reconnecting}, &http.Transport{})
+}
+
+// dialWith is dial with a configuration and a transport that are not complete yet.
+func (a *app) dialWith(d daemonInfo, cfg client.Config, transport *http.Transport) (*client.Client, error) {
 	dir, err := a.dataDir()
 	if err != nil {
 		return nil, err
 	}
-	token, err := os.ReadFile(filepath.Join(dir, tokenFile)) //nolint:gosec // G304: it is in the data folder
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, parley.Errorf(parley.CodeUnauthorized, "there is no %s in %s; start the daemon again, which then writes another", tokenFile, dir)
-	}
-	if err != nil {
-		return nil, &parley.Error{Code: parley.CodeUnavailable, Message: "cannot read the owner's token", Err: err}
-	}
 	// The daemon is on this machine, so no proxy stands in between, and whatever
 	// address it has, nothing leaves the machine.
-	transport := &http.Transport{Proxy: nil}
+	transport.Proxy = nil
 	if transport.TLSClientConfig, err = a.trusted(dir); err != nil {
 		return nil, err
 	}
-	return client.New(client.Config{
-		URL: nearURL(d.URL), Token: string(token), Insecure: true, HTTP: &http.Client{Transport: transport},
-		UserAgent: "parley/" + version, ReconnectFunc: a.reconnecting,
-	})
+	cfg.URL, cfg.Insecure, cfg.HTTP, cfg.UserAgent = nearURL(d.URL), true, &http.Client{Transport: transport}, "parley/"+version
+	return client.New(cfg)
+}
+
+// ownerToken reads the owner's token, which a daemon leaves in the data folder.
+func (a *app) ownerToken() (string, error) {
+	dir, err := a.dataDir()
+	if err != nil {
+		return "", err
+	}
+	token, err := os.ReadFile(filepath.Join(dir, tokenFile)) //nolint:gosec // G304: it is in the data folder
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", parley.Errorf(parley.CodeUnauthorized, "there is no %s in %s; start the daemon again, which then writes another", tokenFile, dir)
+	}
+	if err != nil {
+		return "", &parley.Error{Code: parley.CodeUnavailable, Message: "cannot read the owner's token", Err: err}
+	}
+	return string(token), nil
 }
 
 // nearURL gives the address of a daemon as this machine reaches it: one that listens

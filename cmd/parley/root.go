@@ -24,6 +24,8 @@ type app struct {
 	inTerminal, outTerminal bool
 	columns                 int // how wide the terminal is; 0: out is none
 
+	platforms map[string]newPlatformFunc // the chat platforms there are adapters for
+
 	data   string // --data
 	config string // --config
 	key    string // --key
@@ -121,7 +123,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.key, "key", "", "where the key of an encrypted store is: keyring, or a file (default: what store.key says)")
 	root.AddCommand(
 		a.serveCommand(), a.chatCommand(), a.sessionsCommand(), a.statusCommand(), a.psCommand(), a.loginCommand(),
-		a.usersCommand(), a.tokensCommand(), a.auditCommand(),
+		a.channelsCommand(), a.outboxCommand(), a.usersCommand(), a.tokensCommand(), a.auditCommand(),
 		a.backupCommand(), a.restoreCommand(), a.encryptCommand(), a.doctorCommand(),
 		a.resolveCommand(), a.configCommand(), a.benchCommand(), a.versionCommand(),
 	)
@@ -147,7 +149,7 @@ func shortHelp(root *cobra.Command) {
 			return
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n\nExamples:\n%s\n\nCommands:\n", cmd.Long, cmd.Example)
+		fmt.Fprintf(&b, "%s Examples:\n%s\n\nCommands:\n", cmd.Long, cmd.Example)
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
 				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)

@@ -108,7 +108,7 @@ func (a *app) startDaemon(ctx context.Context, o serveOptions) (_ *daemon, err e
 	if d.observer, err = newObserver(ctx, &loaded.Config.Serve, d.log); err != nil {
 		return nil, err
 	}
-	options := installOptions{Log: d.log}
+	options := installOptions{Log: d.log, Channels: true}
 	d.observer.watch(&options)
 	if d.in, err = a.install(ctx, options); err != nil {
 		if errors.Is(err, parley.ErrUnavailable) {
@@ -163,14 +163,14 @@ func (d *daemon) makeServer(cfg *config.Config) (err error) {
 		return err
 	}
 	d.api, err = httpapi.New(d.in.engine, httpapi.Config{
-		People: d.in.people, Blobs: d.in.media, RouteFunc: d.in.router, AgentFunc: d.agent, HeadFunc: d.in.store.Head,
+		People: d.in.people, Blobs: d.in.media, Outbox: d.in.outbox, RouteFunc: d.in.router, AgentFunc: d.agent, HeadFunc: d.in.store.Head,
 		ReadyFunc: d.health.readiness, Web: web.Handler(), PublicURL: cfg.Serve.PublicURL, TrustedProxies: proxies,
 		CORS: cfg.Serve.CORS, Metrics: d.observer.handler(), Version: version, Log: d.log,
 	})
 	if err != nil {
 		return err
 	}
-	d.server = httpapi.NewHTTPServer(d.observer.around(d.api), d.log)
+	d.server = httpapi.NewHTTPServer(d.in.channels.hooks(d.observer.around(d.api)), d.log)
 	return nil
 }
 

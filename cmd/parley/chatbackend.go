@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/chat"
+	"github.com/parley-run/parley/client"
+	"github.com/parley-run/parley/engine"
+)
+
+var (
+	_ screenHost = (*remoteScreen)(nil)
+	_ screenHost = (*localScreen)(nil)
+)
+
+// remoteScreen is a daemon, for the program on the screen. It may restart meanwhile,
+// also at another address.
+type remoteScreen struct {
+	*client.Client // all but what follows
+
+	host *remoteHost
+	tell atomic.Pointer[func(lost error)]
+}
+
+// mostPause is how long the program waits before it looks for the daemon again: somebody
+// sits there, and looking costs little.
+const mostPause = 2 * time.Second
+
+func (a *app) remoteScreen(d daemonInfo) (*remoteScreen, error) {
+	r := &remoteScreen{}
+	var looking sync.Mutex // what commands share is not made for many goroutines
+	locked := func(do func() error) error {
+		looking.Lock()
+		defer looking.Unlock()
+		return do()
+	}
+	var dialer net.Dialer
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		address := ""
+		if err := locked(func() (err error) { address, err = a.daemonAddress(); return err }); err != nil {
+			return nil, err
+		}
+		return dialer.DialContext(ctx, network, address)
+	}}
+	cfg := client.Config{ReconnectFunc: r.reconnected, MaxPause: mostPause, TokenFunc: func(context.Context) (token string, err error) {
+		return token, locked(func() (err error) { token, err = a.ownerToken(); return err })
+	}}
+	c, err := a.dialWith(d, cfg, transport)
+	if err != nil {
+		return nil, err
+	}
+	r.Client, r.host = c, &remoteHost{c}
+	return r, nil
+}
+
+// daemonAddress gives where the daemon of the data folder listens at present.
+func (a *app) daemonAddress() (string, error) {
+	running, err := a.daemon()
+	if err != nil {
+		return "", err
+	}
+	if running == nil {
+		return "", errors.New("no daemon runs on the data folder")
+	}
+	u, err := url.Parse(nearURL(running.URL))
+	if err != nil {
+		return "", err
+	}
+	return u.Host, nil
+}
+
+func (r *remoteScreen) reconnected(lost error, _ int) {
+	if tell := r.tell.Load(); tell != nil {
+		(*tell)(lost)
+	}
+}
+
+// Watch implements [chat.Backend].
+func (r *remoteScreen) Watch(tell func(lost error)) { r.tell.Store(&tell) }
+
+func (r *remoteScreen) accounts(ctx context.Context) ([]parley.IdentityID, error) {
+	me, err := r.Me(ctx)
+	ids := []parley.IdentityID{me.Identity}
+	for _, i := range me.Identities {
+		ids = append(ids, i.ID)
+	}
+	return ids, err
+}
+
+// Enter implements [entrance].
+func (r *remoteScreen) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
+	return r.host.Enter(ctx, agent, anew)
+}
+
+// Start implements [entrance].
+func (r *remoteScreen) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
+	return r.host.Start(ctx, id, agent)
+}
+
+// Close implements [entrance].
+func (r *remoteScreen) Close() error { return r.host.Close() }
+
+// Messages implements [chat.Reader].
+func (r *remoteScreen) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
+	page, err := r.Client.Messages(ctx, id, cursor, limit)
+	out := chat.Page{Cursor: page.Cursor}
+	for i := range page.Messages {
+		out.Messages = append(out.Messages, chat.Logged(page.Messages[i]))
+	}
+	return out, err
+}
+
+// Approve implements [chat.Changer].
+func (r *remoteScreen) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
+	remember := client.RememberOnce
+	if always {
+		remember = client.RememberSession
+	}
+	return r.Client.Approve(ctx, id, call, allow, remember)
+}
+
+// RewindTo implements [chat.Changer].
+func (r *remoteScreen) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
+	done, err := r.Client.RewindTo(ctx, id, seq)
+	return done.Text, err
+}
+
+// localScreen is an engine of this process, for the program on the screen.
+type localScreen struct {
+	*engine.Handle // all but what follows
+
+	host *localHost
+}
+
+func (a *app) localScreen(ctx context.Context, warnings io.Writer) (*localScreen, error) {
+	// What runs is ended by Close, after the screen.
+	h, err := a.localHost(context.WithoutCancel(ctx), ctx.Done(), warnings)
+	if err != nil {
+		return nil, err
+	}
+	return &localScreen{h.handle, h}, nil
+}
+
+func (l *localScreen) accounts(ctx context.Context) ([]parley.IdentityID, error) {
+	me := l.host.caller.Principal()
+	_, accounts, err := l.host.in.people.User(ctx, l.host.caller, me.User)
+	ids := []parley.IdentityID{me.Identity}
+	for _, i := range accounts {
+		ids = append(ids, i.ID)
+	}
+	return ids, err
+}
+
+// Watch implements [chat.Backend]: there is no connection that could be lost.
+func (*localScreen) Watch(func(lost error)) {}
+
+// Enter implements [entrance].
+func (l *localScreen) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
+	return l.host.Enter(ctx, agent, anew)
+}
+
+// Start implements [entrance].
+func (l *localScreen) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
+	return l.host.Start(ctx, id, agent)
+}
+
+// Close implements [entrance].
+func (l *localScreen) Close() error { return l.host.Close() }
+
+// Messages implements [chat.Reader].
+func (l *localScreen) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
+	before, err := readBefore(cursor)
+	if err != nil {
+		return chat.Page{}, err
+	}
+	page, err := l.Handle.Messages(ctx, id, before, limit)
+	out := chat.Page{Cursor: writeBefore(page.Before)}
+	for i := range page.Messages {
+		out.Messages = append(out.Messages, chat.Logged(page.Messages[i]))
+	}
+	return out, err
+}
+
+// Approve implements [chat.Changer].
+func (l *localScreen) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
+	remember := engine.RememberOnce
+	if always {
+		remember = engine.RememberSession
+	}
+	return l.Handle.Approve(ctx, id, call, allow, remember)
+}
+
+// RewindTo implements [chat.Changer].
+func (l *localScreen) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
+	done, err := l.Handle.RewindTo(ctx, id, seq)
+	return done.Text, err
+}
+
+// PutBlob implements [chat.Changer].
+func (l *localScreen) PutBlob(ctx context.Context, content io.Reader) (parley.Media, error) {
+	b, err := l.host.in.media.Put(ctx, content)
+	return parley.Media{Handle: string(b.Handle), Type: b.Type, Size: b.Size}, err
+}
