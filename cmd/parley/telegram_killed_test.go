@@ -164,37 +164,27 @@ func (l *killedTelegram) check(kills int) {
 	replies, doubled, marked := 0, 0, 0
 	for _, c := range l.chats {
 		sent := l.server.Sent(c.chat)
-		known := map[int]bool{}
+		known := make([]bool, len(sent))
 		for _, text := range c.asked {
-			ends := []string{ending(text)}
+			parts := []func(string) bool{func(got string) bool { return strings.HasSuffix(got, ending(text)) }}
 			if strings.HasPrefix(text, "long") {
-				ends = append(ends, "")
+				parts = append(parts, func(got string) bool { return strings.Contains(got, "Begin "+text) })
 			}
-			for _, end := range ends {
-				var found []telegramserver.Sent
-				if end != "" {
-					found = copies(l.server.Sent(c.chat), end)
-				} else {
-					found = slices.DeleteFunc(l.server.Sent(c.chat), func(s telegramserver.Sent) bool { return !strings.Contains(s.Text, "Begin "+text) })
-				}
+			for _, is := range parts {
 				replies++
-				for i := range found {
-					known[found[i].ID] = true
-				}
-				l.checkCopies(text, found)
-				doubled += len(found) - 1
+				doubled += l.checkPart(text, sent, known, is)
 			}
 		}
 		for i := range sent {
 			if strings.HasPrefix(sent[i].Text, sentAgain) {
 				marked++
 			}
-			if known[sent[i].ID] {
+			if known[i] {
 				continue
 			}
 			// The first message of an answer that was being shown, of which nobody
-			// knows whether it arrived.
-			if doubled++; !l.killedAfter(sent, i) {
+			// knew whether it arrived.
+			if doubled++; !l.sentAgain(sent, i) {
 				l.t.Errorf("chat %d has %q in it, which is no answer", c.chat.ID, sent[i].Text)
 			}
 		}
@@ -205,37 +195,36 @@ func (l *killedTelegram) check(kills int) {
 	}
 }
 
-// checkCopies checks the messages that are the answer to a text: one, or others that
-// are marked, each after a kill.
-func (l *killedTelegram) checkCopies(text string, found []telegramserver.Sent) {
+// checkPart checks the messages that are one part of the answer to a text: one, or
+// several, each of which but the last was on its way when the daemon was killed. It
+// gives how many are too much.
+func (l *killedTelegram) checkPart(text string, sent []telegramserver.Sent, known []bool, is func(string) bool) (doubled int) {
 	l.t.Helper()
-	if len(found) == 0 {
-		l.t.Errorf("the answer to %q is lost", text)
-	}
-	for i := range found {
-		if i == 0 {
+	last := -1
+	for i := range sent {
+		if !is(sent[i].Text) {
 			continue
 		}
-		before, again := found[i-1], found[i]
-		if !strings.HasPrefix(again.Text, sentAgain) {
-			l.t.Errorf("%q is there twice, and the second is not marked: %q", text, again.Text)
+		if known[i] = true; last >= 0 {
+			if doubled++; last != i-1 || !l.sentAgain(sent, last) {
+				l.t.Errorf("%q of %s is there again as %q of %s, without need or mark", sent[last].Text, sent[last].At, sent[i].Text, sent[i].At)
+			}
 		}
-		if !l.killedBetween(before.At, again.At) {
-			l.t.Errorf("%q was sent at %s and again at %s, and nobody was killed in between", text, before.At, again.At)
-		}
+		last = i
 	}
-}
-
-// killedAfter reports whether the daemon was killed after a message, before the next.
-func (l *killedTelegram) killedAfter(sent []telegramserver.Sent, i int) bool {
-	return i+1 < len(sent) && strings.HasPrefix(sent[i+1].Text, sentAgain) && l.killedBetween(sent[i].At, sent[i+1].At)
+	if last < 0 {
+		l.t.Errorf("the answer to %q is lost", text)
+	}
+	return doubled
 }
 
 // readLate is how long after a kill the server may still read what was sent before it.
 const readLate = time.Second
 
-// killedBetween reports whether the daemon was killed between two messages. What the
-// dead one had sent may be read a little later.
-func (l *killedTelegram) killedBetween(before, again time.Time) bool {
-	return slices.ContainsFunc(l.kills, func(at time.Time) bool { return at.Add(readLate).After(before) && at.Before(again) })
+// sentAgain reports whether nobody could know whether a message had arrived, and it was
+// sent again with the mark: it was the last in its chat when the daemon was killed, and
+// the next is marked.
+func (l *killedTelegram) sentAgain(sent []telegramserver.Sent, i int) bool {
+	return i+1 < len(sent) && strings.HasPrefix(sent[i+1].Text, sentAgain) &&
+		slices.ContainsFunc(l.kills, func(at time.Time) bool { return at.Add(readLate).After(sent[i].At) && at.Before(sent[i+1].At) })
 }
