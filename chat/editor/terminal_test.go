@@ -53,6 +53,7 @@ func (p *program) View() tea.View {
 	lines, x, y := p.editor.View(p.width, p.height)
 	view := tea.NewView(strings.Join(lines, "\n"))
 	view.Cursor = tea.NewCursor(x, y)
+	view.AltScreen = true // as the program has it that the editor is for
 	return view
 }
 
