@@ -250,11 +250,17 @@ func (s *soakRun) resize() {
 	})
 }
 
-// anew starts the conversation over.
+// anew starts the conversation over. The new one names the one before, which may have said
+// the same of another.
 func (s *soakRun) anew() {
 	s.t.Helper()
+	const begin = "· a fresh start"
+	before := lineWith(s.term.Screen(), begin)
 	says(s.term, "/new")
-	s.term.WaitFor("a fresh start")
+	s.term.WaitUntil("another fresh start", func(screen string) bool {
+		now := lineWith(screen, begin)
+		return now != "" && now != before
+	})
 	s.settled()
 }
 
