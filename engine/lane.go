@@ -190,11 +190,13 @@ func (l *lane) step(ctx context.Context) (more bool, err error) {
 	if len(turns) > 0 {
 		return l.takeUp(ctx, s, turns[0])
 	}
+	// The time from before they are read: a burst that goes on meanwhile is not over.
+	now := l.cfg.Clock.Now()
 	inputs, err := l.store.OpenInputs(ctx, parley.SeeAll(), l.id, parley.InputRef{}, parley.MaxPageSize)
 	if err != nil {
 		return false, err
 	}
-	chosen, until := choose(inputs, l.busy(s), l.cfg.Clock.Now())
+	chosen, until := choose(inputs, l.busy(s), now)
 	if len(chosen) == 0 {
 		if !until.IsZero() {
 			l.wakeAt(l.id, until)
