@@ -176,7 +176,7 @@ func (p *People) Login(ctx context.Context, code, device string) (secret string,
 	if err != nil {
 		return "", parley.Token{}, p.noLogin(err)
 	}
-	secret, t = p.newToken(parley.Token{Kind: parley.TokenDevice, Name: tidy(device), Identity: found.Identity})
+	secret, t = p.newToken(parley.Token{Kind: parley.TokenDevice, Name: TidyName(device), Identity: found.Identity})
 	t.ExpiresAt = t.CreatedAt.Add(deviceTime)
 	err = p.commit(ctx, parley.Batch{
 		Tokens: []parley.TokenChange{{New: &t}}, Passcodes: usePasscode(&found),

@@ -211,8 +211,9 @@ func atMost(role, most parley.Role) parley.Role {
 // maxShownName is how long names are that come from platforms and browsers.
 const maxShownName = 200
 
-// tidy makes a name of what a platform or a browser calls somebody.
-func tidy(name string) string {
+// TidyName makes a name that can be stored, on one line, of what a platform, a browser or
+// a person calls somebody or something.
+func TidyName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return -1

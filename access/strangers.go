@@ -37,7 +37,7 @@ func (p *People) Speaker(ctx context.Context, c Caller, s parley.Sender, channel
 
 // rename stores what a platform calls an account. A name is not worth failing for.
 func (p *People) rename(ctx context.Context, who *person, s parley.Sender) {
-	name := tidy(s.Name)
+	name := TidyName(s.Name)
 	account := who.account
 	if name == "" || name == account.Name && s.Bot == account.Bot {
 		return

@@ -99,7 +99,7 @@ func (p *People) AddUser(ctx context.Context, by Caller, n NewUser) (parley.User
 	if who.user.ID != "" {
 		return parley.User{}, parley.Errorf(parley.CodeConflict, "%q is an account of the user %q", who.account.ID, who.user.ID)
 	}
-	who.account.Name = cmp.Or(who.account.Name, tidy(user.Name))
+	who.account.Name = cmp.Or(who.account.Name, TidyName(user.Name))
 	batch := p.adopt(&who, user)
 	batch.Audit = []parley.AuditEntry{entry(by, "user_added", string(user.ID), "with the role "+string(user.Role)+" and the account "+string(who.account.ID))}
 	if err := p.commit(ctx, batch); err != nil {

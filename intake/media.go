@@ -8,10 +8,9 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/access"
 	"github.com/parley-run/parley/channel"
 )
 
@@ -119,32 +118,11 @@ func (f *failing) Read(p []byte) (int, error) {
 
 // fileName makes a name that can be stored of what somebody called a file.
 func fileName(name string) string {
-	name = tidy(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
+	name = access.TidyName(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
 	if name == "/" || name == "." || name == ".." {
 		return ""
 	}
 	return name
-}
-
-// maxName is how much of a name is kept, in bytes.
-const maxName = 200
-
-// tidy makes one line that can be stored of a name that somebody chose.
-func tidy(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, name)
-	if len(name) > maxName {
-		cut := maxName
-		for !utf8.RuneStart(name[cut]) {
-			cut--
-		}
-		name = name[:cut]
-	}
-	return strings.TrimSpace(name)
 }
 
 // shownName is what people know a medium by.

@@ -65,7 +65,7 @@ func (r *receiver) read(m *channel.Received) (*arrival, bool) {
 		return nil, false
 	}
 	m.Channel, m.Account = r.platform.Name(), r.platform.Account()
-	m.Sender.Name = tidy(m.Sender.Name)
+	m.Sender.Name = access.TidyName(m.Sender.Name)
 	a := &arrival{Received: m, command: command.Read(text), group: inGroup(m.ChatType)}
 	a.ref = parley.InputRef{
 		Origin: channel.OriginName(parley.Target{Channel: m.Channel, Account: m.Account, Chat: m.ChatID}), ID: m.MessageID,
