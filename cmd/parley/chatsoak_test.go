@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -250,16 +251,18 @@ func (s *soakRun) resize() {
 	})
 }
 
+// freshStart is what a new conversation begins with, on a line or two.
+var freshStart = regexp.MustCompile(`a fresh start; what was said\s+before\s+is\s+in\s+\S+`)
+
 // anew starts the conversation over. The new one names the one before, which may have said
 // the same of another.
 func (s *soakRun) anew() {
 	s.t.Helper()
-	const begin = "· a fresh start"
-	before := lineWith(s.term.Screen(), begin)
+	before := freshStart.FindString(s.term.Screen())
 	says(s.term, "/new")
 	s.term.WaitUntil("another fresh start", func(screen string) bool {
-		now := lineWith(screen, begin)
-		return now != "" && now != before
+		now := freshStart.FindString(screen)
+		return now != "" && strings.Join(strings.Fields(now), " ") != strings.Join(strings.Fields(before), " ")
 	})
 	s.settled()
 }
