@@ -160,6 +160,7 @@ type DeliveryChange struct {
 	Event       int
 	Text        *string
 	Markup      *string
+	Media       *[]Media
 	Draft       *bool
 	Again       *bool
 	State       *DeliveryState

@@ -20,6 +20,9 @@ type Delivery struct {
 	// Markup is how Text looks, as who split it wrote it down; empty: Text is
 	// Markdown, as it was written.
 	Markup string
+	// Media are what goes with Text; once the delivery is split, one at most. Redacting
+	// the message takes them from here too.
+	Media []Media
 	// Draft says that the reply is still being written: the chat shows its
 	// beginning, and the message that ends it goes into this delivery.
 	Draft bool
@@ -153,5 +156,20 @@ func (d *Delivery) validate() error {
 	if err := checkProse("delivery markup", d.Markup, MaxBodyBytes); err != nil {
 		return err
 	}
+	if err := checkDeliveryMedia(d.Media); err != nil {
+		return err
+	}
 	return checkProse("delivery text", d.Text, MaxBodyBytes)
+}
+
+func checkDeliveryMedia(list []Media) error {
+	if len(list) > MaxParts {
+		return tooLargef("a delivery has %d media; at most %d are allowed", len(list), MaxParts)
+	}
+	for i := range list {
+		if err := list[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

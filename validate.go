@@ -388,6 +388,11 @@ func (d *DeliveryChange) validate() error {
 			return err
 		}
 	}
+	if d.Media != nil {
+		if err := checkDeliveryMedia(*d.Media); err != nil {
+			return err
+		}
+	}
 	if d.Attempts != nil && *d.Attempts < 0 {
 		return invalidf("delivery attempts must not be negative")
 	}

@@ -414,6 +414,11 @@ func TestValidateRefuses(t *testing.T) {
 		{"a delivery of a draft that is not there", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Event = len(c.Events) + 1 })},
 		{"a delivery's text", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Text = &nul })},
 		{"a delivery's markup", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Markup = &nul })},
+		{"a delivery's media", invalid, s(func(c *parley.SessionChange) { c.Deliveries[1].Media = &[]parley.Media{{Handle: "blob_01"}} })},
+		{"a new delivery's media", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Media = []parley.Media{{Type: "image/png"}} })},
+		{"more media than a message has", parley.CodeTooLarge, s(func(c *parley.SessionChange) {
+			c.Deliveries[1].Media = new(make([]parley.Media, parley.MaxParts+1))
+		})},
 		{"a session's chat", invalid, s(func(c *parley.SessionChange) { c.Patch.Chat = &parley.Target{Channel: "telegram"} })},
 		{"a new delivery's part", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Part = -1 })},
 		{"a new delivery's attempts", invalid, s(func(c *parley.SessionChange) { c.Deliveries[0].New.Attempts = -1 })},

@@ -30,7 +30,7 @@ func (l *line) deliver(ctx context.Context, d parley.Delivery) error {
 		}
 	}
 	switch {
-	case d.Text == "" && d.PlatformID == "":
+	case d.Text == "" && len(d.Media) == 0 && d.PlatformID == "":
 		return l.drop(&d, "it was redacted")
 	case d.PlatformID != "":
 		return l.edit(ctx, d)
@@ -55,7 +55,7 @@ func (l *line) send(ctx context.Context, d parley.Delivery) error {
 	defer done()
 	var parts []parley.DeliveryChange
 	if d.Markup == "" && d.Kind != parley.DeliveryApproval {
-		if parts = l.office.divide(&d); parts == nil {
+		if parts = l.office.divide(&d, false); parts == nil {
 			return l.drop(&d, nothingToSee)
 		}
 	}
@@ -67,20 +67,28 @@ func (l *line) send(ctx context.Context, d parley.Delivery) error {
 // of, and sends it. Done tells the limiter that the platform has answered.
 func (l *line) callOut(d parley.Delivery, c parley.DeliveryChange, parts []parley.DeliveryChange, done func()) error {
 	c.State, c.Attempts = new(parley.DeliverySending), new(d.Attempts+1)
+	if len(parts) > 0 {
+		c.Text, c.Markup, c.Media = parts[0].Text, parts[0].Markup, parts[0].Media
+		parts = parts[1:]
+	}
+	reading, stop := l.call(&d)
+	defer stop()
+	content, err := l.open(reading, &d, &c)
+	if err != nil {
+		return l.postpone(&d, 0, err)
+	}
+	defer content.close()
 	m, err := l.office.outgoing(&d)
 	if err != nil {
 		return l.fail(&d, err)
 	}
-	if len(parts) > 0 {
-		c.Text, c.Markup = parts[0].Text, parts[0].Markup
-		parts = parts[1:]
-	}
+	content.into(&m)
 	ok, err := l.o.change(&d, c, parts...)
 	if !ok || err != nil {
 		return err
 	}
 	d.State, d.Attempts = parley.DeliverySending, d.Attempts+1
-	ctx, cancel := l.call()
+	ctx, cancel := l.call(&d) // its time begins now
 	defer cancel()
 	id, err := l.office.Send(ctx, m)
 	done()
@@ -92,12 +100,13 @@ func (l *line) callOut(d parley.Delivery, c parley.DeliveryChange, parts []parle
 		return l.failed(&d, became, wait, err)
 	}
 	// What was sent again may be there with an older text.
-	return l.arrived(&d, id, c.AttemptedAt == nil && l.office.can.Edits)
+	return l.arrived(&d, id, c.AttemptedAt == nil)
 }
 
 // arrived notes that a message is in its chat. Stale says that it may be there with
-// another text; then it is edited next.
+// another text; then it is edited next, if it can be.
 func (l *line) arrived(d *parley.Delivery, id string, stale bool) error {
+	stale = stale && l.office.can.Edits && len(d.Media) == 0
 	return l.o.insist(func(ctx context.Context) error {
 		c := parley.DeliveryChange{State: new(parley.DeliverySent), PlatformID: &id, LastError: new("")}
 		var expect []parley.Expectation
@@ -148,17 +157,6 @@ func (l *line) failed(d *parley.Delivery, became outcome, wait time.Duration, ca
 	return l.settle(d, c)
 }
 
-// fail gives a delivery up; a person may have it tried again.
-func (l *line) fail(d *parley.Delivery, cause error) error {
-	why := reason(cause)
-	l.o.cfg.Log.Warn("a delivery is refused", "delivery", d.ID, "channel", d.Target.Channel, "error", cause)
-	return l.o.insist(func(ctx context.Context) error {
-		_, err := l.o.commit(ctx, d, []parley.DeliveryChange{{ID: d.ID, State: new(parley.DeliveryDead), LastError: why}},
-			[]parley.Draft{{Turn: d.Turn, Body: &parley.DeliveryFailed{Delivery: d.ID, Channel: d.Target.Channel, Reason: *why}}})
-		return moved(err)
-	})
-}
-
 // reason is an error as it is kept with a delivery.
 func reason(err error) *string {
 	text := err.Error()
@@ -172,10 +170,7 @@ func (l *line) edit(ctx context.Context, d parley.Delivery) error {
 		return l.settle(&d, parley.DeliveryChange{State: new(parley.DeliverySent)})
 	}
 	if d.Markup == "" && d.Kind != parley.DeliveryApproval && d.Text != "" {
-		parts := l.office.divide(&d)
-		if parts == nil {
-			parts = []parley.DeliveryChange{{ID: d.ID, Text: new("…"), Markup: new("[]")}}
-		}
+		parts := l.office.divide(&d, true)
 		_, err := l.o.change(&d, parts[0], parts[1:]...)
 		return err
 	}
@@ -188,7 +183,7 @@ func (l *line) edit(ctx context.Context, d parley.Delivery) error {
 		return err
 	}
 	defer done()
-	call, cancel := l.call()
+	call, cancel := l.call(&d)
 	defer cancel()
 	err = l.office.Edit(call, d.PlatformID, m)
 	done()
@@ -205,10 +200,15 @@ func (l *line) edit(ctx context.Context, d parley.Delivery) error {
 	case refused:
 		return l.failed(&d, refused, 0, err)
 	default:
-		d.Attempts++
-		next := l.o.cfg.Clock.Now().Add(max(wait, l.o.pause(d.Attempts)))
-		return l.settle(&d, parley.DeliveryChange{Attempts: &d.Attempts, NextAttempt: &next, LastError: reason(err)})
+		return l.postpone(&d, wait, err)
 	}
+}
+
+// postpone leaves a delivery as it is, for a while.
+func (l *line) postpone(d *parley.Delivery, wait time.Duration, cause error) error {
+	attempts := d.Attempts + 1
+	next := l.o.cfg.Clock.Now().Add(max(wait, l.o.pause(attempts)))
+	return l.settle(d, parley.DeliveryChange{Attempts: &attempts, NextAttempt: &next, LastError: reason(cause)})
 }
 
 // resolve finds out about a message that may be in its chat, or sends it again.
@@ -221,7 +221,7 @@ func (l *line) resolve(ctx context.Context, d parley.Delivery) error {
 	now := l.o.cfg.Clock.Now()
 	var parts []parley.DeliveryChange
 	if d.Markup == "" && d.Kind != parley.DeliveryApproval {
-		if parts = l.office.divide(&d); parts == nil {
+		if parts = l.office.divide(&d, true); parts == nil {
 			return l.drop(&d, nothingToSee)
 		}
 	}
@@ -234,7 +234,7 @@ func (l *line) resolve(ctx context.Context, d parley.Delivery) error {
 		if err != nil {
 			return l.fail(&d, err)
 		}
-		call, cancel := l.call()
+		call, cancel := l.call(&d)
 		defer cancel()
 		id, found, err := finder.Find(call, m, d.AttemptedAt)
 		if err != nil {
@@ -244,7 +244,7 @@ func (l *line) resolve(ctx context.Context, d parley.Delivery) error {
 			return l.settle(&d, parley.DeliveryChange{State: new(parley.DeliveryUnknown), Attempts: &d.Attempts, NextAttempt: &next, LastError: reason(err)})
 		}
 		if found {
-			return l.arrived(&d, id, l.office.can.Edits)
+			return l.arrived(&d, id, true)
 		}
 		return l.callOut(d, parley.DeliveryChange{AttemptedAt: &now}, parts, done)
 	case d.Attempts >= mostAgain:

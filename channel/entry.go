@@ -35,8 +35,9 @@ func (s *session) message(ctx context.Context, i int, turn parley.TurnID, m *par
 	case m.Role != parley.MessageAssistant:
 		return nil
 	}
-	text, _ := group.Strip(parley.PlainText(m.Parts))
-	if text == "" {
+	text, silent := group.Strip(parley.PlainText(m.Parts))
+	media := mediaOf(m)
+	if silent || text == "" && len(media) == 0 {
 		return nil
 	}
 	if turn == "" {
@@ -47,17 +48,17 @@ func (s *session) message(ctx context.Context, i int, turn parley.TurnID, m *par
 		if err != nil || target == nil {
 			return err
 		}
-		s.enter(*target, i, parley.Delivery{Kind: kind, Text: text})
+		s.enter(*target, i, parley.Delivery{Kind: kind, Text: text, Media: media})
 		return nil
 	}
 	t, err := s.turn(ctx, turn)
 	if err != nil || t.target == nil {
 		return err
 	}
-	if s.intoBeginning(t, i+1, text) {
+	if text != "" && s.intoBeginning(t, i+1, text, media) {
 		return nil
 	}
-	s.enter(*t.target, i, parley.Delivery{Kind: kind, Turn: turn, Text: text})
+	s.enter(*t.target, i, parley.Delivery{Kind: kind, Turn: turn, Text: text, Media: media})
 	return nil
 }
 
@@ -95,8 +96,8 @@ func (s *session) put(to parley.Target, c parley.DeliveryChange) {
 
 // intoBeginning makes a message the end of a reply whose beginning the chat shows, or
 // may show. It says whether there is one.
-func (s *session) intoBeginning(t *talkTurn, event int, text string) bool {
-	c := parley.DeliveryChange{Event: event, Text: &text, Draft: new(false)}
+func (s *session) intoBeginning(t *talkTurn, event int, text string, media []parley.Media) bool {
+	c := parley.DeliveryChange{Event: event, Text: &text, Media: &media, Draft: new(false)}
 	ended := func(c parley.DeliveryChange) bool { return c.ID == t.draft.ID } // by a message of the same commit
 	if d := t.draft; d != nil && !slices.ContainsFunc(s.change.Deliveries, ended) {
 		c.ID, c.State = d.ID, new(parley.DeliveryPending)
@@ -159,7 +160,7 @@ func (s *session) completed(ctx context.Context, turn parley.TurnID) error {
 	if err != nil || t.target == nil {
 		return err
 	}
-	s.intoBeginning(t, 0, textCut)
+	s.intoBeginning(t, 0, textCut, nil)
 	return nil
 }
 

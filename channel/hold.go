@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -87,7 +86,7 @@ func (l *line) hold(ctx context.Context, now time.Time) (did bool, err error) {
 func replies(list []parley.Delivery) int {
 	firsts := map[parley.DeliveryID]bool{}
 	for i := range list {
-		firsts[cmp.Or(list[i].Of, list[i].ID)] = true
+		firsts[replyOf(&list[i])] = true
 	}
 	return len(firsts)
 }

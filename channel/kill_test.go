@@ -31,12 +31,22 @@ var platforms = map[string]func() (channel.Platform, *fakeChat){
 // killed runs a scenario once for each step that a process takes, cut off there, and
 // looks at what the chat shows after the next process is done.
 func killed(t *testing.T, scenario func(w *world, resume bool), check func(t *testing.T, w *world, canTell bool, step int)) {
+	t.Helper()
+	killedWith(t, func(*world) {}, scenario, check)
+}
+
+// killedWith is killed, with worlds that are prepared.
+func killedWith(
+	t *testing.T, prepare func(*world), scenario func(w *world, resume bool), check func(t *testing.T, w *world, canTell bool, step int),
+) {
+	t.Helper()
 	for name, platform := range platforms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for step := 0; ; step++ {
 				p, f := platform()
 				w := newWorld(t, p, f)
+				prepare(w)
 				w.session("fake:a")
 				w.begin(step)
 				scenario(w, false)

@@ -120,12 +120,24 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// call gives a context for one call to the platform.
-func (l *line) call() (context.Context, context.CancelFunc) {
+// mediaRate is how many bytes of a medium reach a platform in a second at least.
+const mediaRate = 64 << 10
+
+// call gives a context for one call to the platform. A delivery with media gets the time
+// that these may take; nil: it is not about one.
+func (l *line) call(d *parley.Delivery) (context.Context, context.CancelFunc) {
+	most := l.o.cfg.CallTime
+	if d != nil && len(d.Media) > 0 {
+		size := l.office.can.MaxMedia
+		if known := d.Media[0].Size; known > 0 {
+			size = min(size, known)
+		}
+		most += time.Duration(size/mediaRate) * time.Second
+	}
 	l.o.mu.Lock()
 	ctx, cancel := context.WithCancel(l.o.calls)
 	l.o.mu.Unlock()
-	stop := l.o.cfg.Clock.AfterFunc(l.o.cfg.CallTime, cancel)
+	stop := l.o.cfg.Clock.AfterFunc(most, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 

@@ -65,39 +65,55 @@ func (o *Outbox) Delivery(ctx context.Context, id parley.DeliveryID) (parley.Del
 }
 
 // Retry has a delivery sent that was held or given up, or that waits for its next
-// attempt, for an owner. What is under way or done is [parley.CodeConflict].
+// attempt, for an owner. What else of its reply was held or given up goes with it, in its
+// order, also if the delivery itself has arrived. If there is nothing of that kind, what is
+// under way or done is [parley.CodeConflict].
 func (o *Outbox) Retry(ctx context.Context, by parley.Principal, id parley.DeliveryID) error {
-	return o.manage(ctx, by, id, "outbox_retry", func(d *parley.Delivery) (parley.DeliveryChange, bool) {
+	return o.manage(ctx, by, id, "outbox_retry", func(d *parley.Delivery) ([]parley.DeliveryChange, []parley.Expectation, error) {
 		switch d.State {
-		case parley.DeliveryHeld, parley.DeliveryDead, parley.DeliveryPending:
-			return o.anew(), true
+		case parley.DeliveryPending:
+			return []parley.DeliveryChange{o.anew(d.ID)}, nil, nil
 		case parley.DeliveryUnknown:
-			return parley.DeliveryChange{NextAttempt: new(o.cfg.Clock.Now())}, true
+			return []parley.DeliveryChange{{ID: d.ID, NextAttempt: new(o.cfg.Clock.Now())}}, nil, nil
+		case parley.DeliveryHeld, parley.DeliveryDead, parley.DeliverySent:
+		default:
+			return nil, nil, nil
 		}
-		return parley.DeliveryChange{}, false
+		parts, err := o.stuck(ctx, d)
+		var changes []parley.DeliveryChange
+		var expect []parley.Expectation
+		for i := range parts {
+			changes = append(changes, o.anew(parts[i].ID))
+			expect = append(expect, parley.DeliveryIs{Delivery: parts[i].ID, State: parts[i].State})
+		}
+		return changes, expect, err
 	})
 }
 
 // anew is what makes a delivery as good as one that was never tried: it waits since now.
-func (o *Outbox) anew() parley.DeliveryChange {
+func (o *Outbox) anew(id parley.DeliveryID) parley.DeliveryChange {
 	return parley.DeliveryChange{
-		State: new(parley.DeliveryPending), Attempts: new(0), NextAttempt: new(o.cfg.Clock.Now()), LastError: new(""),
+		ID: id, State: new(parley.DeliveryPending), Attempts: new(0), NextAttempt: new(o.cfg.Clock.Now()), LastError: new(""),
 	}
 }
 
 // Drop takes a delivery out of the outbox unsent, for an owner. What is under way or
 // done is [parley.CodeConflict].
 func (o *Outbox) Drop(ctx context.Context, by parley.Principal, id parley.DeliveryID) error {
-	return o.manage(ctx, by, id, "outbox_drop", func(d *parley.Delivery) (parley.DeliveryChange, bool) {
-		ok := d.State != parley.DeliverySending && d.State != parley.DeliverySent && d.State != parley.DeliveryDropped
-		return parley.DeliveryChange{State: new(parley.DeliveryDropped)}, ok
+	return o.manage(ctx, by, id, "outbox_drop", func(d *parley.Delivery) ([]parley.DeliveryChange, []parley.Expectation, error) {
+		switch d.State {
+		case parley.DeliverySending, parley.DeliverySent, parley.DeliveryDropped:
+			return nil, nil, nil
+		}
+		return []parley.DeliveryChange{{ID: d.ID, State: new(parley.DeliveryDropped)}}, nil, nil
 	})
 }
 
-// manage changes a delivery as somebody wishes, and writes that down.
+// manage changes a delivery, and others of its reply, as somebody wishes, and writes that
+// down. Decide gives the changes, none if nothing can be done, and what they rely on.
 func (o *Outbox) manage(
 	ctx context.Context, by parley.Principal, id parley.DeliveryID, action string,
-	decide func(*parley.Delivery) (parley.DeliveryChange, bool),
+	decide func(*parley.Delivery) ([]parley.DeliveryChange, []parley.Expectation, error),
 ) error {
 	if err := mayManage(by); err != nil {
 		return err
@@ -106,15 +122,17 @@ func (o *Outbox) manage(
 	if err != nil {
 		return err
 	}
-	c, ok := decide(&d)
-	if !ok || d.Draft {
+	changes, expect, err := decide(&d)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 || d.Draft {
 		return parley.Errorf(parley.CodeConflict, "delivery %s is %s; nothing can be done about it", id, d.State)
 	}
-	c.ID = d.ID
 	_, err = o.store.Commit(ctx, parley.Batch{
 		At:       o.cfg.Clock.Now(),
-		Expect:   []parley.Expectation{parley.DeliveryIs{Delivery: d.ID, State: d.State}},
-		Sessions: []parley.SessionChange{{Session: d.Session, Deliveries: []parley.DeliveryChange{c}}},
+		Expect:   append(expect, parley.DeliveryIs{Delivery: d.ID, State: d.State}),
+		Sessions: []parley.SessionChange{{Session: d.Session, Deliveries: changes}},
 		Audit:    []parley.AuditEntry{{Action: action, Actor: by.Identity, Via: by.Via, Session: d.Session, Subject: string(d.ID)}},
 	})
 	if err == nil {
@@ -150,10 +168,8 @@ func (o *Outbox) Release(ctx context.Context, by parley.Principal, announcement 
 				Action: "outbox_release", Actor: by.Identity, Via: by.Via, Session: held.Session, Subject: string(announcement),
 			})
 		}
-		c := o.anew()
-		c.ID = held.ID
 		s := &b.Sessions[index[held.Session]]
-		s.Deliveries = append(s.Deliveries, c)
+		s.Deliveries = append(s.Deliveries, o.anew(held.ID))
 		b.Expect = append(b.Expect, parley.DeliveryIs{Delivery: held.ID, State: parley.DeliveryHeld})
 	}
 	if _, err := o.store.Commit(ctx, b); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,6 +30,9 @@ type Config struct {
 	// Pause is how long the outbox waits after the first failure, each time twice as
 	// long up to MaxPause: one second, and five minutes.
 	Pause, MaxPause time.Duration
+	// OpenFunc gives the bytes of a medium, and how many they are. One that is gone for
+	// good is [parley.CodeNotFound]. Nil: none can be sent, and people are told so.
+	OpenFunc func(ctx context.Context, m parley.Media) (content io.ReadCloser, size int64, err error)
 	// StreamAfter is how long a reply has to be under way before its beginning is
 	// shown: one second. What is done by then is sent once.
 	StreamAfter time.Duration

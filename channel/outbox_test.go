@@ -301,6 +301,96 @@ func TestRefusedForGood(t *testing.T) {
 	}
 }
 
+// TestPartsBehindOneThatIsRefused has the second of four parts refused.
+func TestPartsBehindOneThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		retry string // which part is tried again
+		part  int
+	}{{"the reply", 0}, {"the part that was refused", 1}, {"the last part", 3}} {
+		t.Run(c.retry, func(t *testing.T) {
+			t.Parallel()
+			w := oneChat(t)
+			w.chat.decide(inTurn("send", taken, declined))
+			w.session("fake:a")
+			w.answer("fake:a", long(4))
+			w.answer("fake:a", "and then")
+			w.settled()
+			if got := parts(w.chat.texts("fake:a")); !slices.Equal(got, []string{"Part 0", "and th"}) {
+				t.Fatalf("the chat shows %q", got)
+			}
+			dead, sent := w.rows(parley.DeliveryDead), w.rows(parley.DeliverySent)
+			if len(dead) != 3 || dead[0].Part != 1 || dead[2].Part != 3 || !strings.Contains(dead[0].LastError, "blocked") || !strings.Contains(dead[2].LastError, "earlier part") {
+				t.Fatalf("dead are %+v", dead)
+			}
+			var failed []parley.DeliveryID
+			for _, b := range w.bodies("fake:a") {
+				if f, ok := b.(*parley.DeliveryFailed); ok {
+					failed = append(failed, f.Delivery)
+				}
+			}
+			if !slices.Equal(failed, []parley.DeliveryID{dead[0].ID}) {
+				t.Errorf("events say that %q failed", failed)
+			}
+			w.again() // they stay where they are
+			w.settled()
+			id := append(sent[:1:1], dead...)[c.part].ID
+			if err := w.outbox.Retry(t.Context(), owner, id); err != nil {
+				t.Fatal(err)
+			}
+			w.settled()
+			if got := parts(w.chat.texts("fake:a")); !slices.Equal(got, []string{"Part 0", "and th", "Part 1", "Part 2", "Part 3"}) {
+				t.Errorf("the chat shows %q", got)
+			}
+			if err := w.outbox.Retry(t.Context(), owner, id); parley.CodeOf(err) != parley.CodeConflict {
+				t.Errorf("again: %v", err)
+			}
+		})
+	}
+}
+
+// TestDropBehindOneThatIsRefused has an owner drop a part while the one before it is being
+// refused.
+func TestDropBehindOneThatIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFakeChat()
+	w := newWorld(t, f, f)
+	dropped := false
+	w.commits = func(b parley.Batch) fate {
+		for _, s := range b.Sessions {
+			if dropped || len(s.Deliveries) != 3 || s.Deliveries[0].State == nil || *s.Deliveries[0].State != parley.DeliveryDead {
+				continue
+			}
+			dropped = true
+			if _, err := w.store.Commit(context.Background(), parley.Batch{At: w.clock.Now(), Sessions: []parley.SessionChange{
+				{Session: s.Session, Deliveries: []parley.DeliveryChange{{ID: s.Deliveries[1].ID, State: new(parley.DeliveryDropped)}}},
+			}}); err != nil {
+				t.Error(err)
+			}
+		}
+		return taken
+	}
+	w.begin(-1)
+	f.decide(inTurn("send", taken, declined))
+	w.session("fake:a")
+	w.answer("fake:a", long(4))
+	w.settled()
+	if got := parts(f.texts("fake:a")); !dropped || !slices.Equal(got, []string{"Part 0"}) {
+		t.Errorf("the chat shows %q", got)
+	}
+	if dead, gone := w.rows(parley.DeliveryDead), w.rows(parley.DeliveryDropped); len(dead) != 2 || len(gone) != 1 || gone[0].Part != 2 {
+		t.Errorf("dead are %+v, dropped %+v", dead, gone)
+	}
+}
+
+// parts gives how messages begin.
+func parts(texts []string) (list []string) {
+	for _, text := range texts {
+		list = append(list, text[:min(6, len(text))])
+	}
+	return list
+}
+
 func TestWithoutItsLooks(t *testing.T) {
 	t.Parallel()
 	w := oneChat(t)

@@ -3,6 +3,7 @@ package channel
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/parley-run/parley"
 )
@@ -42,7 +43,11 @@ func (o *office) split(markdown string) []Rich {
 // outgoing is a delivery as the platform is given it.
 func (o *office) outgoing(d *parley.Delivery) (Outgoing, error) {
 	m := Outgoing{Key: string(d.ID), Target: d.Target}
+	if len(d.Media) > 0 {
+		m.Media = &Medium{Type: d.Media[0].Type, Name: d.Media[0].Name, Size: d.Media[0].Size}
+	}
 	switch {
+	case d.Text == "" && m.Media != nil:
 	case d.Text == "":
 		m.Text = Plain(textRemoved)
 	case d.Markup == "": // a question
@@ -62,6 +67,9 @@ func (o *office) outgoing(d *parley.Delivery) (Outgoing, error) {
 	}
 	if d.Again && d.PlatformID == "" {
 		mark, _ := o.againMark()
+		if m.Text.Text == "" {
+			mark = strings.TrimRight(mark, ":\n ")
+		}
 		m.Text = behind(mark, m.Text)
 	}
 	return m, nil
@@ -88,21 +96,52 @@ func markupOf(r Rich) string {
 	return string(data)
 }
 
+// piece is one message of a reply: a text, a medium, or a medium with its caption.
+type piece struct {
+	text  Rich
+	media []parley.Media
+}
+
+// pieces makes the messages that a delivery is sent as: its text, then its media. A text
+// that fits beside the first medium becomes its caption, if the chat does not show the text
+// already, or may.
+func (o *office) pieces(d *parley.Delivery, mayShow bool) (list []piece) {
+	texts := o.split(d.Text)
+	mayShow = mayShow || d.Again || d.PlatformID != ""
+	if len(texts) == 0 && (d.PlatformID != "" || mayShow && len(d.Media) > 0) {
+		texts = []Rich{Plain("…")}
+	}
+	for _, text := range texts {
+		list = append(list, piece{text: text})
+	}
+	_, room := o.againMark()
+	for i := range d.Media {
+		one := d.Media[i : i+1 : i+1]
+		if i == 0 && len(texts) == 1 && !mayShow && o.can.Units.Count(texts[0].Text)+room <= o.can.MaxCaption {
+			list[0].media = one
+		} else {
+			list = append(list, piece{media: one})
+		}
+	}
+	return list
+}
+
 // divide makes the parts of a delivery that was not split yet: a change of its row, and
-// rows for what follows. Nil: there is nothing to see in it.
-func (o *office) divide(d *parley.Delivery) []parley.DeliveryChange {
-	parts := o.split(d.Text)
+// rows for what follows. MayShow says that the chat may show its text. Nil: there is
+// nothing to see in it.
+func (o *office) divide(d *parley.Delivery, mayShow bool) []parley.DeliveryChange {
+	parts := o.pieces(d, mayShow)
 	if len(parts) == 0 {
 		return nil
 	}
-	d.Text, d.Markup = parts[0].Text, markupOf(parts[0])
-	list := []parley.DeliveryChange{{ID: d.ID, Text: new(d.Text), Markup: new(d.Markup)}}
+	d.Text, d.Markup, d.Media = parts[0].text.Text, markupOf(parts[0].text), parts[0].media
+	list := []parley.DeliveryChange{{ID: d.ID, Text: new(d.Text), Markup: new(d.Markup), Media: new(d.Media)}}
 	for i, p := range parts[1:] {
 		to := d.Target
 		to.ReplyTo = ""
 		list = append(list, parley.DeliveryChange{New: &parley.Delivery{
 			ID: parley.DeliveryID(fmt.Sprintf("%s.%d", d.ID, i+1)), Turn: d.Turn, Kind: d.Kind, Seq: d.Seq, Target: to,
-			Of: d.ID, Part: i + 1, Text: p.Text, Markup: markupOf(p), State: parley.DeliveryPending,
+			Of: d.ID, Part: i + 1, Text: p.text.Text, Markup: markupOf(p.text), Media: p.media, State: parley.DeliveryPending,
 		}})
 	}
 	return list

@@ -56,7 +56,9 @@ type Capabilities struct {
 	// MaxUnits is how long a message can be, counted in Units; 0: as long as it likes.
 	MaxUnits int
 	Units    Units
-	// MaxCaption is how long the text beside a medium can be.
+	// MaxMedia is how many bytes a medium can have; 0: the platform takes none.
+	// MaxCaption is how long the text beside one can be.
+	MaxMedia   int64
 	MaxCaption int
 	// Edits says that messages can be changed after they were sent: then answers are
 	// shown while they are written. EditEvery is the time between two edits of a
@@ -88,6 +90,18 @@ type Outgoing struct {
 	Target  parley.Target
 	Text    Rich
 	Buttons [][]Button // rows of them
+	// Media is what the message shows, and Text, which may be empty, stands beside it;
+	// nil: it is text alone. What has media is not edited.
+	Media *Medium
+}
+
+// Medium is a picture, a voice message or some other file on its way to a chat.
+type Medium struct {
+	Type string // its media type
+	Name string // empty: it has none
+	Size int64  // in bytes; 0: not known
+	// Body are its bytes, for [Platform].Send alone.
+	Body io.Reader
 }
 
 // Button is one below a message. Who presses it sends Data back.

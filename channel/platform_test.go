@@ -3,6 +3,7 @@ package channel_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type note struct {
 	id, key, text, replyTo string
 	buttons                [][]channel.Button
 	edits                  int
+	media                  string // its bytes
 }
 
 // fakeChat is a platform in memory. It remembers what it took, whoever asks.
@@ -52,7 +54,7 @@ type fakeChat struct {
 func newFakeChat() *fakeChat {
 	return &fakeChat{
 		chats: map[string][]*note{}, inFlight: map[string]int{}, hangs: map[string]chan struct{}{},
-		can: channel.Capabilities{MaxUnits: 1000, Units: channel.Runes, Edits: true, EditEvery: time.Second, Buttons: true},
+		can: channel.Capabilities{MaxUnits: 1000, Units: channel.Runes, Edits: true, EditEvery: time.Second, Buttons: true, MaxMedia: 1 << 20, MaxCaption: 200},
 	}
 }
 
@@ -117,6 +119,15 @@ func (f *fakeChat) Send(ctx context.Context, m channel.Outgoing) (string, error)
 	if became != taken && became != doubtful {
 		return "", became.err()
 	}
+	var media []byte
+	if m.Media != nil {
+		if media, err = io.ReadAll(m.Media.Body); err != nil {
+			return "", err
+		}
+		if int64(len(media)) != m.Media.Size {
+			return "", parley.Errorf(parley.CodeInvalid, "%d bytes came of %d", len(media), m.Media.Size)
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.can.Idempotent > 0 {
@@ -127,7 +138,7 @@ func (f *fakeChat) Send(ctx context.Context, m channel.Outgoing) (string, error)
 		}
 	}
 	f.last++
-	n := &note{id: fmt.Sprint(f.last), key: m.Key, text: m.Text.Text, replyTo: m.Target.ReplyTo, buttons: m.Buttons}
+	n := &note{id: fmt.Sprint(f.last), key: m.Key, text: m.Text.Text, replyTo: m.Target.ReplyTo, buttons: m.Buttons, media: string(media)}
 	f.chats[m.Target.Chat] = append(f.chats[m.Target.Chat], n)
 	return n.id, became.err()
 }

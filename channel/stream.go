@@ -161,7 +161,7 @@ func (l *line) showOne(s *stream, rich Rich) error {
 		return err
 	}
 	m := Outgoing{Key: string(row), Target: s.target, Text: rich}
-	ctx, cancel := l.call()
+	ctx, cancel := l.call(nil)
 	defer cancel()
 	if id != "" {
 		err := l.office.Edit(ctx, id, m)

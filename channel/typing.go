@@ -53,7 +53,7 @@ func (l *line) showTyping() (next time.Time) {
 	}
 	l.typed = now
 	for _, to := range targets {
-		ctx, cancel := l.call()
+		ctx, cancel := l.call(nil)
 		err := l.office.Typing(ctx, to)
 		if err != nil {
 			l.judge(ctx, err) // nobody misses it, but the platform may want to be left alone

@@ -24,7 +24,7 @@ func (o *Outbox) change(d *parley.Delivery, c parley.DeliveryChange, more ...par
 	defer cancel()
 	c.ID = d.ID
 	var expect []parley.Expectation
-	if d.Seq > 0 && d.Text != "" {
+	if d.Seq > 0 && (d.Text != "" || len(d.Media) > 0) {
 		expect = append(expect, parley.EventIntact{Session: d.Session, Seq: d.Seq})
 	}
 	_, err := o.commit(ctx, d, append([]parley.DeliveryChange{c}, more...), nil, expect...)

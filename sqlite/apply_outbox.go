@@ -32,6 +32,16 @@ func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange, dra
 	return firstError(
 		func() error { return setIf(t, c.ID, "text", c.Text) },
 		func() error { return setIf(t, c.ID, "markup", c.Markup) },
+		func() error {
+			if c.Media == nil {
+				return nil
+			}
+			media, err := mediaColumn(*c.Media)
+			if err != nil {
+				return err
+			}
+			return t.setDelivery(c.ID, "media", media)
+		},
 		func() error { return setIf(t, c.ID, "draft", c.Draft) },
 		func() error { return setIf(t, c.ID, "again", c.Again) },
 		func() error { return setIf(t, c.ID, "state", c.State) },
@@ -69,6 +79,10 @@ func (t *tx) insertDelivery(at time.Time, h *head, d *parley.Delivery) error {
 	if err != nil {
 		return err
 	}
+	media, err := mediaColumn(d.Media)
+	if err != nil {
+		return err
+	}
 	var first int64 // 0: itself
 	if d.Of != "" {
 		found, err := t.c.one(func(r row) { first = r.int(0) }, `SELECT first FROM outbox WHERE id = ? AND session = ?`, d.Of, h.nr)
@@ -80,10 +94,10 @@ func (t *tx) insertDelivery(at time.Time, h *head, d *parley.Delivery) error {
 		}
 	}
 	added, err := t.c.changed(`INSERT INTO outbox (id, session, turn, kind, call, seq, target, chat, first, part, text, markup, draft, again,
-			state, attempts, next_attempt, attempted_at, platform_id, last_error, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			state, attempts, next_attempt, attempted_at, platform_id, last_error, created_at, media)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		d.ID, h.nr, orNull(d.Turn), d.Kind, orNull(d.Call), d.Seq, target, chatOf(d.Target), first, d.Part, d.Text, d.Markup, d.Draft, d.Again,
-		d.State, d.Attempts, d.NextAttempt, d.AttemptedAt, d.PlatformID, d.LastError, at)
+		d.State, d.Attempts, d.NextAttempt, d.AttemptedAt, d.PlatformID, d.LastError, at, media)
 	if err == nil && !added {
 		return conflict("there is a delivery %q already", d.ID)
 	}
@@ -91,6 +105,14 @@ func (t *tx) insertDelivery(at time.Time, h *head, d *parley.Delivery) error {
 		return err
 	}
 	return t.c.exec(`UPDATE outbox SET first = nr WHERE nr = ?`, t.c.db.LastInsertRowID())
+}
+
+// mediaColumn is the list of a delivery's media; empty: there are none.
+func mediaColumn(list []parley.Media) (string, error) {
+	if len(list) == 0 {
+		return "", nil
+	}
+	return toJSON(list)
 }
 
 // chatOf names a chat in the column of that name. Nothing in a target holds a line

@@ -106,12 +106,15 @@ func rowBytes(c *parley.SessionChange) (n int) {
 	}
 	for _, d := range c.Deliveries {
 		if d.New != nil {
-			n += len(d.New.Text) + len(d.New.Markup)
+			n += len(d.New.Text) + len(d.New.Markup) + mediaBytes(d.New.Media)
 		}
 		for _, text := range []*string{d.Text, d.Markup} {
 			if text != nil {
 				n += len(*text)
 			}
+		}
+		if d.Media != nil {
+			n += mediaBytes(*d.Media)
 		}
 	}
 	for _, notice := range c.Notices {
@@ -147,6 +150,14 @@ func toJSON(v any) (string, error) {
 		return "", fmt.Errorf("encode %T: %w", v, err)
 	}
 	return string(data), nil
+}
+
+// mediaBytes adds up what the description of media takes.
+func mediaBytes(list []parley.Media) (n int) {
+	for i := range list {
+		n += len(list[i].Handle) + len(list[i].Type) + len(list[i].Name)
+	}
+	return n
 }
 
 // fromJSON decodes a column. An empty one leaves v as it is.

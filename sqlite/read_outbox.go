@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/parley-run/parley"
@@ -9,7 +10,7 @@ import (
 
 const deliveryColumns = `o.id, s.id, ifnull(o.turn, ''), o.kind, ifnull(o.call, ''), o.seq, o.target,
 	ifnull((SELECT f.id FROM outbox f WHERE f.nr = o.first AND f.nr <> o.nr), ''), o.part, o.text, o.markup, o.draft, o.again,
-	o.state, o.attempts, o.next_attempt, o.attempted_at, o.platform_id, o.last_error, o.created_at`
+	o.state, o.attempts, o.next_attempt, o.attempted_at, o.platform_id, o.last_error, o.created_at, o.media`
 
 // decodeDelivery reads deliveryColumns.
 func decodeDelivery(r row) (d parley.Delivery, err error) {
@@ -20,7 +21,7 @@ func decodeDelivery(r row) (d parley.Delivery, err error) {
 		State: parley.DeliveryState(r.text(13)), Attempts: int(r.int(14)), NextAttempt: r.time(15), AttemptedAt: r.time(16),
 		PlatformID: r.text(17), LastError: r.text(18), CreatedAt: r.time(19),
 	}
-	return d, fromJSON(r.text(6), &d.Target)
+	return d, errors.Join(fromJSON(r.text(6), &d.Target), fromJSON(r.text(20), &d.Media))
 }
 
 // Deliveries implements [parley.WorkReader].

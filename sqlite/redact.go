@@ -136,7 +136,7 @@ func (t *tx) redactUses(p place) error {
 		return err
 	}
 	for _, v := range viewers {
-		if err := t.c.exec(`UPDATE outbox SET text = '', markup = '' WHERE session = ? AND seq = ?`, v.nr, p.seq); err != nil {
+		if err := t.c.exec(`UPDATE outbox SET text = '', markup = '', media = '' WHERE session = ? AND seq = ?`, v.nr, p.seq); err != nil {
 			return err
 		}
 		if err := t.c.exec(`UPDATE sessions SET title = '', title_seq = 0 WHERE nr = ? AND title_seq = ?`, v.nr, p.seq); err != nil {

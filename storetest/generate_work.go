@@ -222,6 +222,7 @@ func (g *generator) deliveryChange(s *oracleSession) parley.DeliveryChange {
 		ID:          pick(g, mine),
 		Text:        maybe(g, 20, g.text),
 		Markup:      maybe(g, 20, func() string { return either(g, "", "[]") }),
+		Media:       maybe(g, 20, g.deliveryMedia),
 		Draft:       maybe(g, 20, func() bool { return g.chance(50) }),
 		Again:       maybe(g, 20, func() bool { return g.chance(50) }),
 		State:       maybe(g, 60, func() parley.DeliveryState { return pick(g, deliveryStates) }),
@@ -237,6 +238,14 @@ func (g *generator) deliveryChange(s *oracleSession) parley.DeliveryChange {
 	return c
 }
 
+// deliveryMedia gives the media of a delivery, mostly none.
+func (g *generator) deliveryMedia() []parley.Media {
+	if g.chance(70) {
+		return nil
+	}
+	return []parley.Media{*g.media()}
+}
+
 func (g *generator) newDelivery(s *oracleSession) *parley.Delivery {
 	d := &parley.Delivery{
 		ID: pick(g, deliveryIDs), Turn: either(g, "", pick(g, turnIDs)), Part: g.IntN(3), Text: g.text(),
@@ -246,7 +255,7 @@ func (g *generator) newDelivery(s *oracleSession) *parley.Delivery {
 		PlatformID: either(g, "", "platform 0"), LastError: either(g, "", "no\nroute"),
 		Kind:   either(g, parley.DeliveryMessage, parley.DeliveryNotice, parley.DeliveryApproval, parley.DeliveryBacklog),
 		Call:   either(g, "", pick(g, callIDs)),
-		Markup: either(g, "", "[1]"), Draft: g.chance(20), Again: g.chance(20),
+		Markup: either(g, "", "[1]"), Media: g.deliveryMedia(), Draft: g.chance(20), Again: g.chance(20),
 	}
 	if g.chance(30) {
 		d.AttemptedAt = g.moment()

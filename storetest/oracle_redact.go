@@ -56,7 +56,7 @@ func (o *oracle) erase(e *oracleEvent) {
 		}
 		for j := range o.deliveries {
 			if d := &o.deliveries[j]; d.Session == s.row.ID && d.Seq == seq {
-				d.Text, d.Markup = "", ""
+				d.Text, d.Markup, d.Media = "", "", nil
 			}
 		}
 	}

@@ -191,6 +191,7 @@ func (o *oracle) changeDelivery(at time.Time, s *oracleSession, c parley.Deliver
 	}
 	set(&d.Text, c.Text)
 	set(&d.Markup, c.Markup)
+	set(&d.Media, c.Media)
 	set(&d.Draft, c.Draft)
 	set(&d.Again, c.Again)
 	set(&d.AttemptedAt, c.AttemptedAt)

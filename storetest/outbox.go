@@ -12,7 +12,7 @@ var outboxTests = []test{
 	{"a delivery comes back as it was put in", func(f *fixture) {
 		d := parley.Delivery{
 			ID: "d1", Turn: "t1", Kind: parley.DeliveryApproval, Call: "c1", Seq: 1, Part: 2, Text: "two\nlines",
-			Markup: "[]", Draft: true, Again: true, AttemptedAt: startOfTime.Add(time.Minute),
+			Markup: "[]", Media: []parley.Media{{Handle: string(photo), Type: "image/png", Name: "a.png", Size: 7}}, Draft: true, Again: true, AttemptedAt: startOfTime.Add(time.Minute),
 			Target: parley.Target{Channel: "telegram", Account: "main", Chat: "-100 7", Topic: "3", ReplyTo: "41"},
 			State:  parley.DeliverySending, Attempts: 2, NextAttempt: startOfTime.Add(time.Hour), PlatformID: "p 1", LastError: "429",
 		}
@@ -38,6 +38,10 @@ var outboxTests = []test{
 			}},
 			{parley.DeliveryChange{Text: new("hello\nyou")}, func(d *parley.Delivery) { d.Text = "hello\nyou" }},
 			{parley.DeliveryChange{Markup: new("[1]")}, func(d *parley.Delivery) { d.Markup = "[1]" }},
+			{parley.DeliveryChange{Media: &[]parley.Media{{Handle: string(photo), Type: "image/png"}}}, func(d *parley.Delivery) {
+				d.Media = []parley.Media{{Handle: string(photo), Type: "image/png"}}
+			}},
+			{parley.DeliveryChange{Media: new([]parley.Media)}, func(d *parley.Delivery) { d.Media = nil }},
 			{parley.DeliveryChange{Draft: new(true), Again: new(true)}, func(d *parley.Delivery) { d.Draft, d.Again = true, true }},
 			{parley.DeliveryChange{Draft: new(false)}, func(d *parley.Delivery) { d.Draft = false }},
 			{parley.DeliveryChange{AttemptedAt: &later}, func(d *parley.Delivery) { d.AttemptedAt = later }},

@@ -51,7 +51,7 @@ func (b *Bot) handle(ctx context.Context, in *taker, u *models.Update) error {
 		return nil
 	}
 	if u.EditedMessage != nil {
-		got.Edit = strconv.Itoa(m.EditDate)
+		got.Edit = editName(m)
 	}
 	return in.to.Receive(ctx, got)
 }

@@ -120,11 +120,25 @@ func TestReceive_Edit(t *testing.T) {
 	m := w.Say(chat, w.ann, "hello")
 	edited := w.Edit(chat, m.ID, "hello there")
 	got := w.received(2)
-	if got[0].Edit != "" || got[1].Edit != strconv.FormatInt(edited.EditDate, 10) || got[0].MessageID != got[1].MessageID {
+	if date := strconv.FormatInt(edited.EditDate, 10); got[0].Edit != "" || !strings.HasPrefix(got[1].Edit, date+"-") || got[0].MessageID != got[1].MessageID {
 		t.Errorf("got edits %q and %q of messages %s and %s", got[0].Edit, got[1].Edit, got[0].MessageID, got[1].MessageID)
 	}
 	if text := parley.PlainText(got[1].Parts); text != "hello there" {
 		t.Errorf("the edit says %q", text)
+	}
+}
+
+// TestReceive_EditsInOneSecond has somebody edit faster than Telegram's time goes.
+func TestReceive_EditsInOneSecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, telegramserver.Config{Clock: newClock()}, telegram.Config{})
+	chat := w.Private(w.ann)
+	w.run()
+	m := w.Say(chat, w.ann, "hello")
+	first, second := w.Edit(chat, m.ID, "hello there"), w.Edit(chat, m.ID, "hello there!")
+	got := w.received(3)
+	if first.EditDate != second.EditDate || got[1].Edit == got[2].Edit {
+		t.Errorf("edits at %d and %d are %q and %q", first.EditDate, second.EditDate, got[1].Edit, got[2].Edit)
 	}
 }
 

@@ -25,27 +25,55 @@ func (b *Bot) Send(ctx context.Context, m channel.Outgoing) (platformID string, 
 	if err != nil {
 		return "", err
 	}
-	text, marks := entities(m.Text)
-	params := &bot.SendMessageParams{
-		ChatID: to.chat, MessageThreadID: to.topic, Text: text, Entities: fewEntities(marks), LinkPreviewOptions: noPreview(),
-	}
+	e := envelope{chat: to.chat, topic: to.topic, keys: keys}
 	if to.replyTo != 0 {
-		params.ReplyParameters = &models.ReplyParameters{MessageID: to.replyTo, AllowSendingWithoutReply: true}
+		e.reply = &models.ReplyParameters{MessageID: to.replyTo, AllowSendingWithoutReply: true}
 	}
-	if keys != nil {
-		params.ReplyMarkup = keys
+	post := b.postText(m.Text)
+	if m.Media != nil {
+		if post, err = b.postMedium(m); err != nil {
+			return "", err
+		}
 	}
-	sent, err := b.api.SendMessage(ctx, params)
+	sent, err := post(ctx, e)
 	if moved, ok := errors.AsType[*bot.MigrateError](err); ok {
 		// Nothing was taken, so this is no repetition.
 		b.follow(m.Target.Chat, int64(moved.MigrateToChatID))
-		params.ChatID, params.MessageThreadID, params.ReplyParameters = int64(moved.MigrateToChatID), 0, nil
-		sent, err = b.api.SendMessage(ctx, params)
+		sent, err = post(ctx, envelope{chat: int64(moved.MigrateToChatID), keys: keys})
 	}
 	if err := b.crowd.judge(m.Target.Chat, b.problem(err)); err != nil {
 		return "", err
 	}
 	return strconv.Itoa(sent.ID), nil
+}
+
+// envelope is where a message goes, and what hangs on it.
+type envelope struct {
+	chat  any
+	topic int
+	reply *models.ReplyParameters
+	keys  *models.InlineKeyboardMarkup
+}
+
+// markup is the envelope's buttons as the library wants them: none is no value at all.
+func (e envelope) markup() models.ReplyMarkup {
+	if e.keys == nil {
+		return nil
+	}
+	return e.keys
+}
+
+// poster sends a message. It may be called again.
+type poster func(ctx context.Context, e envelope) (*models.Message, error)
+
+func (b *Bot) postText(rich channel.Rich) poster {
+	text, marks := entities(rich)
+	return func(ctx context.Context, e envelope) (*models.Message, error) {
+		return b.api.SendMessage(ctx, &bot.SendMessageParams{
+			ChatID: e.chat, MessageThreadID: e.topic, Text: text, Entities: fewEntities(marks), LinkPreviewOptions: noPreview(),
+			ReplyParameters: e.reply, ReplyMarkup: e.markup(),
+		})
+	}
 }
 
 // Edit implements [channel.Platform].

@@ -55,7 +55,9 @@ type Command struct{ Name, Description string }
 const (
 	maxText     = 4096 // UTF-16 units of a message
 	maxCaption  = 1024
-	maxData     = 64 // bytes that a button carries
+	maxUpload   = 50 << 20 // bytes of a file that bots can send
+	maxPhoto    = 10 << 20 // and of one that is shown as a photo
+	maxData     = 64       // bytes that a button carries
 	maxEntities = 100
 	maxDownload = 20 << 20 // bytes of a file that bots can fetch
 	maxAnswer   = 200      // UTF-16 units of the answer to a button
@@ -142,7 +144,7 @@ func (b *Bot) Account() string { return b.cfg.Account }
 // Capabilities implements [channel.Platform].
 func (b *Bot) Capabilities() channel.Capabilities {
 	return channel.Capabilities{
-		MaxUnits: maxText, Units: channel.UTF16, MaxCaption: maxCaption,
+		MaxUnits: maxText, Units: channel.UTF16, MaxMedia: maxUpload, MaxCaption: maxCaption,
 		Edits: true, EditEvery: b.cfg.EditEvery,
 		Typing: true, TypingEvery: 4 * time.Second, // it is shown for five
 		Buttons: true, MaxData: maxData,
