@@ -121,7 +121,7 @@ func (m *botMaker) newBot(ctx context.Context, name, account string, cfg config.
 // a chat's is on its way there with the commit that says it.
 func (in *installation) openOutbox(bots []*bot) (err error) {
 	in.channels = &channels{bots: bots, log: in.options.Log}
-	cfg := channel.Config{Log: in.options.Log, HoldAfter: in.started.Config.Limits.HoldAfter}
+	cfg := channel.Config{Log: in.options.Log, HoldAfter: in.started.Config.Limits.HoldAfter, OpenFunc: in.openMedia}
 	for _, b := range bots {
 		cfg.Platforms = append(cfg.Platforms, b.platform)
 	}

@@ -319,7 +319,7 @@ func TestTail_Follow(t *testing.T) {
 	id := run.talk(t, "hello")
 	run("sessions", "tail", string(id), "--follow").complains(t, 1, "parley serve", "(unavailable)")
 	serveFolder(t, dir)
-	cmd := exec.CommandContext(t.Context(), os.Getenv("PARLEY_TEST_PROGRAM"), "sessions", "tail", string(id), "-f", "-n", "0", "--json", "--data", dir)
+	cmd := exec.CommandContext(t.Context(), os.Getenv("PARLEY_TEST_PROGRAM"), "sessions", "tail", string(id), "-f", "-n", "1", "--json", "--data", dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +327,11 @@ func TestTail_Follow(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	run.talk(t, "and again")
 	lines := bufio.NewScanner(out)
+	if !lines.Scan() { // the last event before it follows
+		t.Fatal("tail shows nothing")
+	}
+	run.talk(t, "and again")
 	var types []parley.EventType
 	for lines.Scan() {
 		var e parley.Event

@@ -275,15 +275,24 @@ func (in *installation) close() error {
 
 // mediaBytes gives media of a session's window to a model.
 func (in *installation) mediaBytes(ctx context.Context, _ parley.SessionID, m parley.Media) (data []byte, err error) {
-	// The window has it, so who speaks in the session may see it.
-	content, _, err := in.media.Open(ctx, parley.SeeAll(), parley.BlobHandle(m.Handle))
-	switch {
-	case errors.Is(err, blob.ErrMissing), errors.Is(err, blob.ErrDamaged):
-		in.options.Log.Error("show media to a model", "handle", m.Handle, "error", err)
-		return nil, parley.Errorf(parley.CodeNotFound, "the media is gone")
-	case err != nil:
+	content, _, err := in.openMedia(ctx, m)
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, content.Close()) }()
 	return io.ReadAll(content)
+}
+
+// openMedia opens media of a message, for who is shown the message: a model whose window
+// has it, or a chat it goes to. What is gone for good is [parley.CodeNotFound].
+func (in *installation) openMedia(ctx context.Context, m parley.Media) (content io.ReadCloser, size int64, err error) {
+	opened, found, err := in.media.Open(ctx, parley.SeeAll(), parley.BlobHandle(m.Handle))
+	switch {
+	case errors.Is(err, blob.ErrMissing), errors.Is(err, blob.ErrDamaged):
+		in.options.Log.Error("show media of a message", "handle", m.Handle, "error", err)
+		return nil, 0, parley.Errorf(parley.CodeNotFound, "the media is gone")
+	case err != nil:
+		return nil, 0, err
+	}
+	return opened, found.Size, nil
 }

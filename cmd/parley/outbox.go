@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -100,6 +101,9 @@ func (a *app) outboxList(ctx context.Context, state string, asJSON bool) error {
 	for i := range list {
 		d := &list[i]
 		text := d.Text
+		for _, m := range d.Media {
+			text = strings.TrimSpace(text + " [" + cmp.Or(m.Name, m.Type) + "]")
+		}
 		if d.LastError != "" {
 			text = d.LastError + ": " + text
 		}
@@ -113,10 +117,11 @@ func (a *app) outboxRetryCommand() *cobra.Command {
 		Use:   "retry [ID…]",
 		Short: "Send what was held or given up, or waits",
 		Long: `Retry sends deliveries now that were held, were given up, or wait for their next
-attempt. Ids may be abbreviated.`,
+attempt, with what else of the same reply was held or given up. Ids may be abbreviated;
+that of a reply stands for all its parts.`,
 		Example: `  parley outbox retry d_7KQM
   parley outbox retry --all`,
-	}, "all that is held or was given up", "retried", "on the way", desk.RetryDelivery)
+	}, "all that is held or was given up", "retried", "on the way", retryEach)
 }
 
 func (a *app) outboxDropCommand() *cobra.Command {
@@ -124,14 +129,41 @@ func (a *app) outboxDropCommand() *cobra.Command {
 		Use:   "drop [ID…]",
 		Short: "Take something out of the outbox unsent",
 		Long: `Drop takes deliveries out of the outbox. They are not sent; what was said stays in its
-session. Ids may be abbreviated.`,
+session. Ids may be abbreviated; that of a reply stands for all its parts.`,
 		Example: `  parley outbox drop d_7KQM
   parley outbox drop --all`,
-	}, "all that is held or was given up", "dropped", "dropped", desk.DropDelivery)
+	}, "all that is held or was given up", "dropped", "dropped", dropEach)
+}
+
+// retryEach has deliveries sent. One brings with it what else of its reply was held or given
+// up.
+func retryEach(ctx context.Context, d desk, list []client.Delivery) error {
+	brought := map[parley.DeliveryID]bool{}
+	for i := range list {
+		reply := cmp.Or(list[i].Of, list[i].ID)
+		if brought[reply] {
+			continue
+		}
+		if err := d.RetryDelivery(ctx, list[i].ID); err != nil {
+			return err
+		}
+		brought[reply] = true
+	}
+	return nil
+}
+
+// dropEach takes deliveries out of the outbox.
+func dropEach(ctx context.Context, d desk, list []client.Delivery) error {
+	for i := range list {
+		if err := d.DropDelivery(ctx, list[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // outboxActCommand completes a command that does something to deliveries.
-func (a *app) outboxActCommand(cmd *cobra.Command, all, field, done string, do func(desk, context.Context, parley.DeliveryID) error) *cobra.Command {
+func (a *app) outboxActCommand(cmd *cobra.Command, all, field, done string, do func(context.Context, desk, []client.Delivery) error) *cobra.Command {
 	var every, asJSON bool
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if (len(args) > 0) == every {
@@ -147,13 +179,10 @@ func (a *app) outboxActCommand(cmd *cobra.Command, all, field, done string, do f
 			if err != nil {
 				return err
 			}
-			for _, id := range chosen {
-				if err := do(d, ctx, id); err != nil {
-					return err
-				}
-				ids = append(ids, id)
+			for i := range chosen {
+				ids = append(ids, chosen[i].ID)
 			}
-			return nil
+			return do(ctx, d, chosen)
 		})
 		if err != nil {
 			return err
@@ -170,43 +199,41 @@ func (a *app) outboxActCommand(cmd *cobra.Command, all, field, done string, do f
 }
 
 // chooseDeliveries finds the deliveries that somebody names by the beginnings of their
-// ids; without any, those that are held or were given up.
-func chooseDeliveries(ctx context.Context, d desk, names []string) ([]parley.DeliveryID, error) {
+// ids, which may be all parts of a reply; without any, those that are held or were given up.
+func chooseDeliveries(ctx context.Context, d desk, names []string) ([]client.Delivery, error) {
 	states := undone
 	if len(names) == 0 {
 		states = undone[1:]
 	}
 	list, err := deliveries(ctx, d, states...)
-	if err != nil {
-		return nil, err
+	if err != nil || len(names) == 0 {
+		return list, err
 	}
-	var ids []parley.DeliveryID
-	if len(names) == 0 {
-		for i := range list {
-			ids = append(ids, list[i].ID)
-		}
-		return ids, nil
-	}
+	var chosen []client.Delivery
 	for _, name := range names {
-		var found []parley.DeliveryID
+		var exact, found []client.Delivery
 		for i := range list {
-			if id := list[i].ID; string(id) == name {
-				found = []parley.DeliveryID{id}
-				break
-			} else if strings.HasPrefix(string(id), name) {
-				found = append(found, id)
+			switch x := &list[i]; {
+			case string(x.ID) == name, string(x.Of) == name:
+				exact = append(exact, *x)
+			case strings.HasPrefix(string(x.ID), name):
+				found = append(found, *x)
 			}
 		}
-		switch len(found) {
-		case 0:
-			return nil, parley.Errorf(parley.CodeNotFound, "nothing in the outbox is called %q; see 'parley outbox'", name)
-		case 1:
-			ids = append(ids, found[0])
-		default:
-			return nil, parley.Errorf(parley.CodeConflict, "%q is the beginning of several: %s and %s; give more of it", name, found[0], found[1])
+		if len(exact) > 0 {
+			found = exact
 		}
+		if len(found) == 0 {
+			return nil, parley.Errorf(parley.CodeNotFound, "nothing in the outbox is called %q; see 'parley outbox'", name)
+		}
+		for i := range found {
+			if cmp.Or(found[i].Of, found[i].ID) != cmp.Or(found[0].Of, found[0].ID) {
+				return nil, parley.Errorf(parley.CodeConflict, "%q is the beginning of several: %s and %s; give more of it", name, found[0].ID, found[i].ID)
+			}
+		}
+		chosen = append(chosen, found...)
 	}
-	return ids, nil
+	return chosen, nil
 }
 
 // outboxKeeper is the part of the desk for what is on its way to chats.
@@ -223,7 +250,7 @@ func (d *localDesk) Outbox(ctx context.Context, state parley.DeliveryState, curs
 	for i := range list {
 		x := &list[i]
 		page.Deliveries = append(page.Deliveries, client.Delivery{
-			ID: x.ID, Session: x.Session, Turn: x.Turn, Kind: x.Kind, Target: x.Target, Part: x.Part, Text: x.Text,
+			ID: x.ID, Session: x.Session, Turn: x.Turn, Kind: x.Kind, Target: x.Target, Of: x.Of, Part: x.Part, Text: x.Text, Media: x.Media,
 			State: x.State, Attempts: x.Attempts, NextAttempt: x.NextAttempt, LastError: x.LastError, CreatedAt: x.CreatedAt,
 		})
 	}
