@@ -15,8 +15,10 @@ type Delivery struct {
 	Turn        parley.TurnID        `json:"turn_id,omitempty"`
 	Kind        parley.DeliveryKind  `json:"kind"`
 	Target      parley.Target        `json:"target"`
+	Of          parley.DeliveryID    `json:"of,omitempty"` // the first part, if this is a later one
 	Part        int                  `json:"part,omitempty"`
 	Text        string               `json:"text"`
+	Media       []parley.Media       `json:"media,omitempty"`
 	State       parley.DeliveryState `json:"state"`
 	Attempts    int                  `json:"attempts"`
 	NextAttempt time.Time            `json:"next_attempt,omitzero"`

@@ -22,7 +22,7 @@ func (s *Server) outboxRoutes() {
 	})
 	add(s, owners, endpoint[deliveryIn, deliveryOut]{
 		method: http.MethodPost, path: "/api/outbox/{id}/retry", name: "retryDelivery",
-		summary: "Send what was held or given up, or what waits for its next attempt, now.", do: (*call).retryDelivery,
+		summary: "Send what was held or given up, or what waits for its next attempt, now. Parts of the same reply that were held or given up are sent too.", do: (*call).retryDelivery,
 	})
 	add(s, owners, endpoint[deliveryIn, deliveryOut]{
 		method: http.MethodPost, path: "/api/outbox/{id}/drop", name: "dropDelivery",
@@ -49,8 +49,10 @@ type deliveryView struct {
 	Turn        parley.TurnID        `json:"turn_id,omitempty"`
 	Kind        parley.DeliveryKind  `json:"kind"`
 	Target      parley.Target        `json:"target"`
+	Of          parley.DeliveryID    `json:"of,omitempty" jsonschema:"the first part of the reply, if this is a later one"`
 	Part        int                  `json:"part,omitempty" jsonschema:"of a reply that was too long for one message, counted from 0"`
 	Text        string               `json:"text"`
+	Media       []parley.Media       `json:"media,omitempty" jsonschema:"what goes with the text, or alone"`
 	State       parley.DeliveryState `json:"state"`
 	Attempts    int                  `json:"attempts"`
 	NextAttempt *time.Time           `json:"next_attempt,omitempty"`
@@ -60,7 +62,7 @@ type deliveryView struct {
 
 func viewDelivery(d *parley.Delivery) deliveryView {
 	v := deliveryView{
-		ID: d.ID, Session: d.Session, Turn: d.Turn, Kind: d.Kind, Target: d.Target, Part: d.Part, Text: d.Text,
+		ID: d.ID, Session: d.Session, Turn: d.Turn, Kind: d.Kind, Target: d.Target, Of: d.Of, Part: d.Part, Text: d.Text, Media: d.Media,
 		State: d.State, Attempts: d.Attempts, LastError: d.LastError, CreatedAt: d.CreatedAt.UTC(),
 	}
 	if !d.NextAttempt.IsZero() {
