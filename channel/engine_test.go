@@ -102,14 +102,14 @@ func TestWithAnEngine(t *testing.T) {
 	}
 	w.until("the answer is there", func() bool { return len(w.chat.texts("a")) == 3 })
 	w.settled()
-	say("2", "/help", target("a"))
+	say("2", "/help stop", target("a")) // short: it is one message
 	w.until("the command is answered", func() bool { return len(w.chat.texts("a")) == 4 })
 	w.settled()
 	got := w.chat.texts("a")
-	if got[0] != "I will build it." || !strings.HasPrefix(got[1], "✅ Approved") || got[2] != "It is built." || !strings.Contains(got[3], "/") {
+	if got[0] != "I will build it." || !strings.HasPrefix(got[1], "✅ Approved") || got[2] != "It is built." || !strings.Contains(got[3], "/stop") {
 		t.Errorf("the chat shows %q", got)
 	}
-	say("3", "/help", nil)
+	say("3", "/help stop", nil)
 	if rows := w.open(); len(rows) > 0 {
 		t.Errorf("what came another way is answered in the chat: %+v", rows)
 	}

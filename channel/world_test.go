@@ -246,7 +246,7 @@ func (w *world) until(what string, holds func() bool) {
 	deadline := time.Now().Add(20 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("it does not come to that: %s; calls: %v; open: %+v", what, w.chat.called(), w.open())
+			w.t.Fatalf("it does not come to that: %s; calls: %v; shown: %q; open: %+v", what, w.chat.called(), w.chat.texts("a"), w.open())
 		}
 		w.clock.Advance(100 * time.Millisecond)
 		<-time.After(200 * time.Microsecond) // others work
