@@ -33,6 +33,10 @@ func (l *log) has(pages int) {
 // isLong reports whether there is something worth moving.
 func (l *log) isLong() bool { return l.pages >= max(checkpointPages, l.moveAt) }
 
+// tried notes an attempt to move all of it. If that succeeds and nobody reads it, the
+// next commit starts it over; otherwise it has to grow before it is tried again.
+func (l *log) tried() { l.moveAt = l.pages + growthPages }
+
 // checkpoint moves the write-ahead log into the database when it is long enough,
 // or must be emptied. A failure loses nothing, because the log stays; if the disk
 // is broken, the next commit says so. Readers that are in the way are not waited
@@ -89,12 +93,8 @@ func (w *writer) moved(err error) {
 
 // moveRest moves what the mover has left, or all of the log.
 func (w *writer) moveRest() {
-	l := &w.log
-	l.moveAt = l.pages + growthPages
-	pages, moved, err := w.move(sqlite3.CHECKPOINT_PASSIVE)
-	if err == nil && pages == moved {
-		l.pages = 0
-	}
+	w.log.tried()
+	_ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the log has grown
 }
 
 // empty moves the whole log, and makes the next commit start it over, or cuts it off.
@@ -103,14 +103,14 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	l := &w.log
 	err := w.conn.db.BusyTimeout(patience)
 	if err == nil {
-		_, _, err = w.move(mode)
+		err = w.move(mode)
 	}
 	if err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout)); err != nil {
 		l.retryAt = time.Now().Add(retryPause)
 		w.retry()
 		return
 	}
-	l.pages = 0
+	l.pages, l.moveAt = 0, 0
 	if mode == sqlite3.CHECKPOINT_TRUNCATE {
 		l.scrub = false
 	}
@@ -121,18 +121,18 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 // After a failed sync the operating system may take pages for written that are not,
 // and SQLite does not move again what it has moved. So after a failure it is made to
 // begin anew: only writing the pages again makes sure.
-func (w *writer) move(mode sqlite3.CheckpointMode) (pages, moved int, err error) {
+func (w *writer) move(mode sqlite3.CheckpointMode) error {
 	if w.log.doubt {
 		if err := moveAgain(w.store.path); err != nil {
-			return 0, 0, err
+			return err
 		}
 		w.log.doubt = false
 	}
-	pages, moved, err = w.conn.db.WALCheckpoint("main", mode)
+	_, _, err := w.conn.db.WALCheckpoint("main", mode)
 	if err != nil && !errors.Is(err, sqlite3.BUSY) {
 		w.log.doubt = true
 	}
-	return pages, moved, err
+	return err
 }
 
 // retry wakes the writer for another checkpoint, in case nobody else does.

@@ -133,3 +133,17 @@ func Replanned(s *Store) (n int) {
 
 // Inspect looks at a store's file as Open does first.
 func Inspect(path string) (found bool, err error) { return inspect(path, nil) }
+
+// Attempts gives at which lengths of the write-ahead log it is tried to move all of it,
+// if it has these lengths after one commit and the next.
+func Attempts(pages ...int) (at []int) {
+	var l log
+	for _, n := range pages {
+		l.has(n)
+		if l.isLong() {
+			l.tried()
+			at = append(at, n)
+		}
+	}
+	return at
+}

@@ -298,7 +298,7 @@ func (w *writer) reopen() error {
 	}
 	w.awaitMover()
 	w.conn, w.log.doubt = c, true
-	if _, _, err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
+	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
 	if err := w.start(c); err != nil {

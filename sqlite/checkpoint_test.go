@@ -1,0 +1,24 @@
+package sqlite_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/parley-run/parley/sqlite"
+)
+
+// TestAttempts: a log is moved whenever it is long, however often it was before; one
+// that cannot start over, because somebody reads it, is not moved after every commit.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ pages, want []int }{
+		"short":        {[]int{1, 2000, 3999}, nil},
+		"starts over":  {[]int{2000, 4000, 14, 4000, 9, 3990, 4010, 20, 4020}, []int{4000, 4000, 4010, 4020}},
+		"is read":      {[]int{4000, 4014, 4999, 5000, 5999, 6000}, []int{4000, 5000, 6000}},
+		"is read once": {[]int{4000, 5000, 14, 4000}, []int{4000, 5000, 4000}},
+	} {
+		if got := sqlite.Attempts(c.pages...); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
