@@ -86,10 +86,13 @@ func (g *generator) close() {
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
+	used time.Time // the last time
 }
 
-// askLimit is how long the daemon may take to answer.
-const askLimit = time.Minute
+const (
+	askLimit  = time.Minute      // is how long the daemon may take to answer
+	idleLimit = 30 * time.Second // is how long a free connection is kept: less than the daemon does
+)
 
 func (g *generator) dial(ctx context.Context) (*wire, error) {
 	conn, err := (&net.Dialer{Timeout: askLimit}).DialContext(ctx, "tcp", g.host)
@@ -143,6 +146,7 @@ func (g *generator) ask(ctx context.Context, request []byte, status int) (body [
 	return nil, parley.Errorf(parley.CodeInternal, "the daemon answered with %s: %s", resp.Status, body)
 }
 
+// take gives a free connection, or nil.
 func (g *generator) take() *wire {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,12 +155,20 @@ func (g *generator) take() *wire {
 	}
 	w := g.idle[len(g.idle)-1]
 	g.idle = g.idle[:len(g.idle)-1]
-	return w
+	if time.Since(w.used) < idleLimit {
+		return w
+	}
+	for _, old := range append(g.idle, w) { // those below it were used before it
+		_ = old.conn.Close() // nothing is under way on it
+	}
+	g.idle = nil
+	return nil
 }
 
 func (g *generator) put(w *wire) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	w.used = time.Now()
 	g.idle = append(g.idle, w)
 }
 
