@@ -90,7 +90,7 @@ func (m *model) anywhere(name string) (cmd tea.Cmd, ok bool) {
 	case "ctrl+x":
 		m.prefix = name
 	case "ctrl+l":
-		return tea.ClearScreen, true
+		return redraw(), true
 	default:
 		return nil, false
 	}

@@ -190,10 +190,7 @@ func TestScreen_Resize(t *testing.T) {
 	term.WaitFor("Counting.")
 	for _, size := range [][2]int{{60, 15}, {300, 100}, {61, 40}, {120, 16}, {80, 24}} {
 		term.Resize(size[0], size[1])
-		term.WaitUntil("the status in the last line", func(screen string) bool {
-			lines := strings.Split(screen, "\n")
-			return len(lines) == size[1] && strings.Contains(lines[size[1]-1], "main")
-		})
+		term.WaitUntil("the status in the last line", statusIn(size[1]))
 		for line := range strings.SplitSeq(term.Screen(), "\n") {
 			if strings.Contains(line, "working") && !strings.HasPrefix(line, "working") {
 				t.Errorf("%v: lines are mixed up: %q", size, line)
@@ -206,6 +203,45 @@ func TestScreen_Resize(t *testing.T) {
 	term.Resize(80, 24)
 	term.WaitFor("That was all.")
 	leaves(t, term)
+}
+
+// TestScreen_ResizeWhileDrawing: a window that gets another height while the program is
+// drawing has no stretch that stays as it was. Of two changes in a row tmux tells the program
+// of the second one a quarter of a second later: until then it draws for the first.
+func TestScreen_ResizeWhileDrawing(t *testing.T) {
+	t.Parallel()
+	dir := screenFolder(t)
+	daemonOn(t, dir)
+	term := onScreen(t, 80, 24, dir)
+	for i := range 12 { // lines that are not alike
+		note := fmt.Sprintf("note %d\n%[1]d is its number", i)
+		term.Paste(note)
+		term.Send("Enter")
+		term.WaitFor(fmt.Sprintf("%d is its number", i))
+	}
+	for _, rows := range []int{40, 22, 44, 23, 48} {
+		term.Resize(80, 20)
+		term.WaitUntil("the status in line 20", statusIn(20))
+		term.Type("\x1b[<64;5;5M") // the wheel
+		term.WaitFor("there is more below")
+		term.Resize(80, 21)
+		term.Resize(80, rows)
+		term.Send("C-End") // it has the terminal move lines
+		term.WaitGone("there is more below")
+		term.WaitUntil(fmt.Sprintf("the status in line %d", rows), statusIn(rows))
+		if lines := strings.Split(term.Screen(), "\n"); !strings.HasPrefix(lines[rows-2], ">") {
+			t.Errorf("the input is not above the status: %q", lines[rows-2:])
+		}
+	}
+	leaves(t, term)
+}
+
+// statusIn says that a screen has so many lines, of which the last is the status.
+func statusIn(rows int) func(screen string) bool {
+	return func(screen string) bool {
+		lines := strings.Split(screen, "\n")
+		return len(lines) == rows && strings.Contains(lines[rows-1], "main")
+	}
 }
 
 // TestScreen_Paste: 10,000 lines are pasted at once, shown as one word, and sent whole.
