@@ -17,6 +17,7 @@ import (
 // filling memory.
 const (
 	maxGroup       = 256
+	fewRequests    = 8
 	maxGroupBytes  = 4 << 20
 	maxQueue       = 1024
 	defaultReaders = 4

@@ -1,18 +1,49 @@
 package sqlite
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// pagesASync is how many pages are written to the database between two syncs.
+const pagesASync = 64
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
 // its cells, beyond the reach of secure_delete; a redacted text could survive
 // there. So the gap of every page is cleared when the page is written.
+//
+// It is synced every now and then while pages are moved into it. With one sync for
+// all of them the disk would be busy for as long as many commits take, and those
+// that come meanwhile would wait.
 type dbFile struct {
 	belowFile
-	page [pageBytes]byte
+	page    [pageBytes]byte
+	written int // pages since the last sync
 }
 
-// WriteAt clears the gap of a page. SQLite's own copy is left as it is.
+// WriteAt writes, and syncs if it is time to.
 func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.writeCleared(p, off)
+	if err != nil {
+		return n, err
+	}
+	f.written++
+	if f.written >= pagesASync {
+		err = f.Sync(vfs.SYNC_NORMAL)
+	}
+	return n, err
+}
+
+// Sync notes that what was written is safe.
+func (f *dbFile) Sync(flags vfs.SyncFlag) error {
+	f.written = 0
+	return f.File.Sync(flags)
+}
+
+// writeCleared clears the gap of a page. SQLite's own copy is left as it is.
+func (f *dbFile) writeCleared(p []byte, off int64) (int, error) {
 	first, last := pageGap(p, off)
 	if first >= last {
 		return f.File.WriteAt(p, off)

@@ -141,9 +141,12 @@ func (w *writer) drain() {
 			}
 			close(r.done)
 		}
-		// Those who were answered often come back at once. Letting them run
-		// first makes one full group of what would be a small and a large one.
-		runtime.Gosched()
+		// Those who were answered often come back at once. Where they are many,
+		// letting them run first makes one full group of what would be a small and a
+		// large one. A few are not worth it: it may be long until the others pause.
+		if len(group) > fewRequests {
+			runtime.Gosched()
+		}
 	}
 }
 
