@@ -166,9 +166,7 @@ func (f *Feed) session(id parley.SessionID) (*sessionTopic, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.subs++
-	if t.people == nil && t.mark() {
-		f.spawn(t.pump)
-	}
+	t.catchUp()
 	return t, nil
 }
 
@@ -210,6 +208,11 @@ func (f *Feed) view(v parley.Visibility) (*allTopic, error) {
 		a = newAllTopic(f, v, key)
 		f.views[key] = a
 		f.listViews()
+		for _, t := range f.sessions {
+			t.mu.Lock()
+			t.catchUp()
+			t.mu.Unlock()
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

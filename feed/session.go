@@ -62,6 +62,16 @@ func (t *sessionTopic) over() bool {
 // idle reports whether nobody needs the topic.
 func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
 
+// watched reports whether somebody would see what happens.
+func (t *sessionTopic) watched() bool { return t.subs > 0 || len(*t.feed.alls.Load()) > 0 }
+
+// catchUp reads what is unread, as somebody has come to see it.
+func (t *sessionTopic) catchUp() {
+	if (t.dirty || t.people == nil) && t.mark() {
+		t.feed.spawn(t.pump)
+	}
+}
+
 // wake says that the log has grown, or something else about the session has
 // changed.
 func (t *sessionTopic) wake() {
@@ -88,7 +98,11 @@ func (t *sessionTopic) publish(d parley.Delta) {
 		}
 		t.stream = newStream(d)
 		t.stream.checked = t.started && d.After >= t.origin
-		if (!t.stream.checked || t.last < d.After || t.people == nil) && t.mark() {
+		switch {
+		case t.stream.checked && t.last >= d.After && t.people != nil:
+		case !t.watched():
+			t.dirty = true // whoever comes has it read
+		case t.mark():
 			t.feed.spawn(t.pump)
 		}
 	}
@@ -211,13 +225,16 @@ func (t *sessionTopic) start(ctx context.Context) error {
 }
 
 // readPeople reads who takes part, if that is not known or one of the events
-// changed it. It gives nil if what is known is right.
+// changed it. It gives nil if what is known is right, or nobody needs to know.
 //
 // It is read after the events: so nobody is shown an event who had left before
 // it was written.
 func (t *sessionTopic) readPeople(ctx context.Context, events []parley.Event) (map[parley.IdentityID]struct{}, error) {
 	isChange := func(e parley.Event) bool { return e.Type == parley.EventParticipant }
-	if t.people != nil && !slices.ContainsFunc(events, isChange) {
+	t.mu.RLock()
+	right := t.people != nil && !slices.ContainsFunc(events, isChange) || t.people == nil && !t.watched()
+	t.mu.RUnlock()
+	if right {
 		return nil, nil
 	}
 	list, err := t.feed.store.Participants(ctx, parley.SeeAll(), t.id)
