@@ -23,7 +23,8 @@ const NoResult = "There is no result: the turn ended before this call was done."
 func WindowOf(events []Event, turn TurnID) (Window, error) {
 	var blocks []*block
 	byTurn := map[TurnID]*block{}
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		switch e.Type {
 		case EventMessage, EventRewound:
 		default:
@@ -44,7 +45,7 @@ func WindowOf(events []Event, turn TurnID) (Window, error) {
 			}
 			bl := byTurn[e.Turn]
 			if bl == nil || e.Turn == "" {
-				bl = &block{turn: e.Turn}
+				bl = &block{turn: e.Turn, messages: make([]Message, 0, 2)} // most have a question and an answer
 				blocks = append(blocks, bl)
 				byTurn[e.Turn] = bl
 			}
@@ -52,13 +53,13 @@ func WindowOf(events []Event, turn TurnID) (Window, error) {
 			bl.seqs = append(bl.seqs, e.Seq)
 		}
 	}
-	var w Window
+	w := Window{Past: make([]Message, 0, len(events))}
 	for _, bl := range blocks {
 		if bl.turn == turn && turn != "" {
-			w.Turn = whole(bl.messages, false)
+			w.Turn = appendWhole(nil, bl.messages, false)
 			break
 		}
-		w.Past = append(w.Past, whole(bl.messages, true)...)
+		w.Past = appendWhole(w.Past, bl.messages, true)
 	}
 	return w, nil
 }
@@ -82,12 +83,11 @@ func (b *block) cut(seq uint64) {
 // TurnInOrder gives the messages of a turn that is under way as models want them:
 // each tool result right behind the message with its call, and what else was said
 // meanwhile after that. Results without a call are left out.
-func TurnInOrder(messages []Message) []Message { return whole(messages, false) }
+func TurnInOrder(messages []Message) []Message { return appendWhole(nil, messages, false) }
 
-// whole puts results behind their calls, and leaves out those that have none. If the
-// turn is over, calls that have no result get one.
-func whole(messages []Message, over bool) []Message {
-	var out []Message
+// appendWhole appends messages with results behind their calls, and leaves out those that
+// have none. If the turn is over, calls that have no result get one.
+func appendWhole(out, messages []Message, over bool) []Message {
 	for i, m := range messages {
 		if m.Role == MessageTool {
 			continue // taken with its call, if it has one

@@ -82,13 +82,18 @@ func (e *Engine) events(ctx context.Context, id parley.SessionID, after, upto ui
 		if err != nil {
 			return nil, err
 		}
-		for i := range page {
-			if upto > 0 && page[i].Seq > upto {
-				return all, nil
+		last := len(page) < parley.MaxPageSize
+		if upto > 0 {
+			if i := slices.IndexFunc(page, func(e parley.Event) bool { return e.Seq > upto }); i >= 0 {
+				page, last = page[:i], true
 			}
-			all = append(all, page[i])
 		}
-		if len(page) < parley.MaxPageSize {
+		if all == nil {
+			all = page // most have no other
+		} else {
+			all = append(all, page...)
+		}
+		if last {
 			return all, nil
 		}
 		after = page[len(page)-1].Seq

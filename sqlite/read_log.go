@@ -65,6 +65,10 @@ func typeFilter(types []parley.EventType) (condition string, args []any) {
 	return ` AND type IN (SELECT value FROM json_each(?))`, []any{string(list)}
 }
 
+// fewEvents is for how many events there is room at once: a page may have far fewer than
+// it could.
+const fewEvents = 64
+
 // nextEvents gives the first events after a seq.
 func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuery) (events []parley.Event, err error) {
 	limit := parley.PageSize(q.Limit)
@@ -77,6 +81,7 @@ func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuer
 		if first > s.last || len(events) == limit {
 			continue
 		}
+		events = slices.Grow(events, int(min(s.last-first+1, uint64(limit-len(events)), fewEvents)))
 		err := c.each(func(r row) error {
 			events = append(events, readEvent(r, id))
 			return nil
