@@ -248,8 +248,8 @@ func (f *fake) Events(ctx context.Context, id parley.SessionID, from parley.Posi
 			if u.Event != nil && u.Event.Seq <= after {
 				continue
 			}
-			if u.Resync != "" {
-				f.with(id, func(s *fakeSession) { s.updates = slices.Delete(s.updates, i, i+1) })
+			if u.Resync != "" { // whoever reads it anew has what came before
+				f.with(id, func(s *fakeSession) { s.updates = slices.Delete(s.updates, 0, i+1) })
 			}
 			if !yield(u, nil) || u.Resync != "" {
 				return
