@@ -9,7 +9,7 @@ import (
 )
 
 // event puts what one draft of the change says into the outbox.
-func (s *session) event(ctx context.Context, i int) error {
+func (s *sessionPlan) event(ctx context.Context, i int) error {
 	d := &s.change.Events[i]
 	switch body := d.Body.(type) {
 	case *parley.Message:
@@ -27,7 +27,7 @@ func (s *session) event(ctx context.Context, i int) error {
 
 // message puts a message into the outbox that people read: what the agent says, and
 // what is for people alone.
-func (s *session) message(ctx context.Context, i int, turn parley.TurnID, m *parley.Message) error {
+func (s *sessionPlan) message(ctx context.Context, i int, turn parley.TurnID, m *parley.Message) error {
 	kind := parley.DeliveryMessage
 	switch {
 	case m.Hidden && (m.Role == parley.MessageSystem || m.Role == parley.MessageAssistant):
@@ -64,7 +64,7 @@ func (s *session) message(ctx context.Context, i int, turn parley.TurnID, m *par
 
 // addressee finds out who reads a message of no turn: who gave the command that it
 // answers, or else the session's chat.
-func (s *session) addressee(ctx context.Context, m *parley.Message) (*parley.Target, error) {
+func (s *sessionPlan) addressee(ctx context.Context, m *parley.Message) (*parley.Target, error) {
 	if len(m.Inputs) == 0 {
 		return s.o.chatOf(ctx, s.change.Session)
 	}
@@ -79,7 +79,7 @@ func (s *session) addressee(ctx context.Context, m *parley.Message) (*parley.Tar
 }
 
 // enter puts a delivery into the outbox that carries a draft of the change.
-func (s *session) enter(to parley.Target, i int, d parley.Delivery) {
+func (s *sessionPlan) enter(to parley.Target, i int, d parley.Delivery) {
 	if d.ID == "" {
 		d.ID = parley.DeliveryID("d_" + s.o.cfg.IDFunc())
 	}
@@ -88,7 +88,7 @@ func (s *session) enter(to parley.Target, i int, d parley.Delivery) {
 }
 
 // put adds a change of the outbox.
-func (s *session) put(to parley.Target, c parley.DeliveryChange) {
+func (s *sessionPlan) put(to parley.Target, c parley.DeliveryChange) {
 	s.changed = true
 	s.change.Deliveries = append(slices.Clip(s.change.Deliveries), c)
 	s.wakes = append(s.wakes, placeOf(to))
@@ -96,7 +96,7 @@ func (s *session) put(to parley.Target, c parley.DeliveryChange) {
 
 // intoBeginning makes a message the end of a reply whose beginning the chat shows, or
 // may show. It says whether there is one.
-func (s *session) intoBeginning(t *talkTurn, event int, text string, media []parley.Media) bool {
+func (s *sessionPlan) intoBeginning(t *liveTurn, event int, text string, media []parley.Media) bool {
 	c := parley.DeliveryChange{Event: event, Text: &text, Media: &media, Draft: new(false)}
 	ended := func(c parley.DeliveryChange) bool { return c.ID == t.draft.ID } // by a message of the same commit
 	if d := t.draft; d != nil && !slices.ContainsFunc(s.change.Deliveries, ended) {
@@ -144,18 +144,18 @@ func (s *session) intoBeginning(t *talkTurn, event int, text string, media []par
 }
 
 // lookAgain has a turn looked up when it is needed next.
-func (s *session) lookAgain(turn parley.TurnID) func() {
+func (s *sessionPlan) lookAgain(turn parley.TurnID) func() {
 	id := s.change.Session
 	return func() {
-		if t := s.o.talks[id]; t != nil {
+		if t := s.o.sessions[id]; t != nil {
 			delete(t.turns, turn)
-			s.o.tidy(id)
+			s.o.forgetIdle(id)
 		}
 	}
 }
 
 // completed ends what the chat shows of a reply that has no end.
-func (s *session) completed(ctx context.Context, turn parley.TurnID) error {
+func (s *sessionPlan) completed(ctx context.Context, turn parley.TurnID) error {
 	t, err := s.turn(ctx, turn)
 	if err != nil || t.target == nil {
 		return err
@@ -166,7 +166,7 @@ func (s *session) completed(ctx context.Context, turn parley.TurnID) error {
 
 // ask puts a question into the outbox. Its text is a copy of the message that has the
 // call, and goes with that.
-func (s *session) ask(ctx context.Context, i int, turn parley.TurnID, q *parley.ApprovalRequested) error {
+func (s *sessionPlan) ask(ctx context.Context, i int, turn parley.TurnID, q *parley.ApprovalRequested) error {
 	t, err := s.turn(ctx, turn)
 	if err != nil || t.target == nil {
 		return err
@@ -191,7 +191,7 @@ func (s *session) ask(ctx context.Context, i int, turn parley.TurnID, q *parley.
 
 // answer has the chat show how a question was answered. One that is not in the chat
 // yet is dropped, or brought up to date, when it is about to be sent.
-func (s *session) answer(ctx context.Context, c *parley.ApprovalChange) error {
+func (s *sessionPlan) answer(ctx context.Context, c *parley.ApprovalChange) error {
 	if c.State == parley.ApprovalPending {
 		return nil
 	}

@@ -4,7 +4,7 @@ package channel
 func Remembered(o *Outbox) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.talks)
+	return len(o.sessions)
 }
 
 // Running reports whether the outbox works.

@@ -72,13 +72,13 @@ type Outbox struct {
 	cfg      Config
 	accounts map[account]*office
 
-	mu    sync.Mutex
-	works context.Context //nolint:containedctx // that of Run, while it runs: goroutines are started by commits
-	calls context.Context //nolint:containedctx // of calls to platforms: it ends a little later
-	wg    sync.WaitGroup
-	lines map[place]*line
-	talks map[parley.SessionID]*talk
-	chats map[parley.SessionID]parley.Target // of sessions, as they are stored
+	mu       sync.Mutex
+	works    context.Context //nolint:containedctx // that of Run, while it runs: goroutines are started by commits
+	calls    context.Context //nolint:containedctx // of calls to platforms: it ends a little later
+	wg       sync.WaitGroup
+	lines    map[place]*line
+	sessions map[parley.SessionID]*liveSession
+	chats    map[parley.SessionID]parley.Target // of sessions, as they are stored
 }
 
 // account names a platform and an account on it.
@@ -111,7 +111,7 @@ func New(store parley.Store, cfg Config) (*Outbox, error) {
 	cfg.fill()
 	o := &Outbox{
 		store: store, cfg: cfg, accounts: map[account]*office{},
-		lines: map[place]*line{}, talks: map[parley.SessionID]*talk{}, chats: map[parley.SessionID]parley.Target{},
+		lines: map[place]*line{}, sessions: map[parley.SessionID]*liveSession{}, chats: map[parley.SessionID]parley.Target{},
 	}
 	for _, p := range cfg.Platforms {
 		at := account{channel: p.Name(), account: p.Account()}

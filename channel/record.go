@@ -63,7 +63,7 @@ func (o *Outbox) plan(ctx context.Context, b parley.Batch) (*plan, error) {
 	p := &plan{o: o, batch: b}
 	copied := false
 	for i := range b.Sessions {
-		s := &session{plan: p, change: b.Sessions[i], started: map[parley.TurnID]*talkTurn{}}
+		s := &sessionPlan{plan: p, change: b.Sessions[i], started: map[parley.TurnID]*liveTurn{}}
 		if err := s.look(ctx); err != nil {
 			p.finish(false, false)
 			return nil, err
@@ -110,16 +110,16 @@ func (p *plan) expect(e parley.Expectation) {
 	p.batch.Expect = append(slices.Clip(p.batch.Expect), e)
 }
 
-// session is the change of one session, as it is planned.
-type session struct {
+// sessionPlan is the change of one session, as it is planned.
+type sessionPlan struct {
 	*plan
 	change  parley.SessionChange
 	changed bool
-	started map[parley.TurnID]*talkTurn
+	started map[parley.TurnID]*liveTurn
 }
 
 // look finds out what a change puts into the outbox.
-func (s *session) look(ctx context.Context) error {
+func (s *sessionPlan) look(ctx context.Context) error {
 	if err := s.inherit(ctx); err != nil {
 		return err
 	}
@@ -141,14 +141,14 @@ func (s *session) look(ctx context.Context) error {
 	s.turns()
 	if id := s.change.Session; s.change.Delete {
 		s.done = append(s.done, func() {
-			if t := s.o.talks[id]; t != nil {
+			if t := s.o.sessions[id]; t != nil {
 				for _, turn := range t.turns {
 					if turn.stream != nil {
 						s.o.forgetStream(turn.stream)
 					}
 				}
 			}
-			delete(s.o.talks, id)
+			delete(s.o.sessions, id)
 			delete(s.o.chats, id)
 		})
 	}
@@ -156,7 +156,7 @@ func (s *session) look(ctx context.Context) error {
 }
 
 // inherit gives a session that replaces another its chat.
-func (s *session) inherit(ctx context.Context) error {
+func (s *sessionPlan) inherit(ctx context.Context) error {
 	if s.change.Create == nil {
 		return nil
 	}
@@ -177,14 +177,14 @@ func (s *session) inherit(ctx context.Context) error {
 }
 
 // admit remembers where admitted inputs came from, and lets the session know its chat.
-func (s *session) admit() {
+func (s *sessionPlan) admit() {
 	id := s.change.Session
 	for i := range s.change.Admit {
 		in := &s.change.Admit[i]
 		from := originOf(in)
 		if in.State == parley.InputQueued {
 			s.o.mu.Lock()
-			s.o.talk(id).waits[in.Ref] = from
+			s.o.live(id).waits[in.Ref] = from
 			s.o.mu.Unlock()
 			s.undo = append(s.undo, func() { s.o.forgetInput(id, from.ref) })
 		}
@@ -214,7 +214,7 @@ func (s *session) admit() {
 
 // forgetInput forgets an input that waits no longer. The outbox is locked.
 func (o *Outbox) forgetInput(id parley.SessionID, ref parley.InputRef) {
-	t := o.talks[id]
+	t := o.sessions[id]
 	if t == nil {
 		return
 	}
@@ -222,11 +222,11 @@ func (o *Outbox) forgetInput(id parley.SessionID, ref parley.InputRef) {
 		o.stopTyping(typingInput(ref), *from.target)
 	}
 	delete(t.waits, ref)
-	o.tidy(id)
+	o.forgetIdle(id)
 }
 
 // start finds out where the answers of turns go that the change starts.
-func (s *session) start(ctx context.Context) error {
+func (s *sessionPlan) start(ctx context.Context) error {
 	for _, c := range s.change.Turns {
 		if c.Attempt != nil { // it goes on
 			if _, err := s.turn(ctx, c.ID); err != nil {
@@ -256,13 +256,13 @@ func (s *session) start(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.started[c.ID] = &talkTurn{target: target}
+		s.started[c.ID] = &liveTurn{target: target}
 	}
 	return nil
 }
 
 // inputs forgets inputs that wait no longer.
-func (s *session) inputs() {
+func (s *sessionPlan) inputs() {
 	id := s.change.Session
 	for _, c := range s.change.Inputs {
 		if ref := c.Ref; c.State != parley.InputQueued {
@@ -272,7 +272,7 @@ func (s *session) inputs() {
 }
 
 // turn gives a turn of the session.
-func (s *session) turn(ctx context.Context, id parley.TurnID) (*talkTurn, error) {
+func (s *sessionPlan) turn(ctx context.Context, id parley.TurnID) (*liveTurn, error) {
 	if t := s.started[id]; t != nil {
 		return t, nil
 	}
@@ -284,7 +284,7 @@ func (s *session) turn(ctx context.Context, id parley.TurnID) (*talkTurn, error)
 }
 
 // turns remembers turns that go on, and forgets those that are over.
-func (s *session) turns() {
+func (s *sessionPlan) turns() {
 	id := s.change.Session
 	over := map[parley.TurnID]bool{}
 	shows := map[parley.TurnID]bool{}
@@ -304,14 +304,14 @@ func (s *session) turns() {
 	}
 	changes := s.change.Turns
 	s.done = append(s.done, func() {
-		talk := s.o.talk(id)
+		live := s.o.live(id)
 		for turn, t := range started {
-			if talk.turns[turn] == nil {
-				talk.turns[turn] = t
+			if live.turns[turn] == nil {
+				live.turns[turn] = t
 			}
 		}
 		for _, c := range changes {
-			t := talk.turns[c.ID]
+			t := live.turns[c.ID]
 			if t == nil || t.target == nil {
 				continue
 			}
@@ -325,8 +325,8 @@ func (s *session) turns() {
 			}
 		}
 		for turn := range over {
-			delete(talk.turns, turn)
+			delete(live.turns, turn)
 		}
-		s.o.tidy(id)
+		s.o.forgetIdle(id)
 	})
 }

@@ -28,12 +28,11 @@ type stream struct {
 
 	// mu is held while the row is written, by the line or by the commit that ends the
 	// reply. The outbox's mutex may be taken after it, not before.
-	mu       sync.Mutex
-	row      parley.DeliveryID // empty: there is none
-	id       string            // the platform's, once that is durable
-	inFlight bool              // the platform is being called for the first time
-	unsure   bool              // it never said whether the message arrived
-	ended    bool              // the reply is stored, or nothing of it is shown any more
+	mu     sync.Mutex
+	row    parley.DeliveryID // empty: there is none
+	id     string            // the platform's, once that is durable
+	unsure bool              // it never said whether the message arrived
+	ended  bool              // the reply is stored, or nothing of it is shown any more
 
 	// of the line alone
 	shown string
@@ -61,7 +60,7 @@ func (o *Outbox) follow(d parley.Delta) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t := o.talks[d.Session].turn(d.Turn)
+	t := o.sessions[d.Session].turn(d.Turn)
 	if t == nil || t.target == nil || t.draft != nil {
 		return
 	}
@@ -201,13 +200,13 @@ func (l *line) openRow(s *stream) error {
 		l.o.mu.Lock()
 		defer l.o.mu.Unlock()
 		l.o.forgetStream(s)
-		if t := l.o.talks[s.session]; t != nil && errors.Is(err, parley.ErrOutcomeUnknown) {
+		if t := l.o.sessions[s.session]; t != nil && errors.Is(err, parley.ErrOutcomeUnknown) {
 			delete(t.turns, s.turn)
-			l.o.tidy(s.session)
+			l.o.forgetIdle(s.session)
 		}
 		return moved(err)
 	}
-	s.row, s.inFlight = id, true
+	s.row = id
 	return nil
 }
 
@@ -229,7 +228,7 @@ func (l *line) shownFirst(s *stream, became outcome, id string) error {
 				c.State = new(parley.DeliveryPending)
 			}
 		case became == unknown && !s.ended:
-			s.unsure, s.inFlight = true, false
+			s.unsure = true
 			l.leaveLocked(s)
 			return nil // the row says so as it is
 		case became == unknown:
@@ -245,7 +244,6 @@ func (l *line) shownFirst(s *stream, became outcome, id string) error {
 		if err := moved(err); err != nil {
 			return err
 		}
-		s.inFlight = false
 		switch {
 		case became == arrived:
 			s.id = id

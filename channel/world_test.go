@@ -50,7 +50,7 @@ type life struct {
 	over  chan struct{}
 }
 
-// step takes one step and says whether the process still lives.
+// step takes one step and says whether the process still sessions.
 func (l *life) step() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,7 +182,7 @@ func oneChat(t testing.TB) *world {
 	return w
 }
 
-// begin starts a process that lives for so many steps; -1: until its end.
+// begin starts a process that sessions for so many steps; -1: until its end.
 func (w *world) begin(steps int) {
 	w.t.Helper()
 	w.prepare(steps)

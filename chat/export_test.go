@@ -74,12 +74,12 @@ func (d *Driver) Cursor() *tea.Cursor {
 
 // Drawn counts the items that were drawn so far, of all that there are.
 func (d *Driver) Drawn() (drawn, all int) {
-	for _, it := range d.m.talk.all() {
+	for _, it := range d.m.transcript.all() {
 		if it.drawn.width > 0 {
 			drawn++
 		}
 	}
-	return drawn, len(d.m.talk.all())
+	return drawn, len(d.m.transcript.all())
 }
 
 // What the tests of parts need.

@@ -8,7 +8,7 @@ import (
 
 // fold chooses the next item that can be opened: up with -1, down with 1.
 func (m *model) fold(by int) {
-	items := m.talk.all()
+	items := m.transcript.all()
 	at := len(items)
 	if m.chosen != nil {
 		at = slices.Index(items, m.chosen)

@@ -52,7 +52,7 @@ func (m *model) unsent() string {
 
 // cutOff says that who leaves now stops the agent, as nobody else runs it.
 func (m *model) cutOff() string {
-	if !m.cfg.Private || m.talk.turn == nil {
+	if !m.cfg.Private || m.transcript.turn == nil {
 		return ""
 	}
 	return "; the agent stops then, and goes on when you come back"
@@ -111,7 +111,7 @@ func (m *model) inputKey(name string, msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch name {
 	case "tab":
-		if len(m.talk.asked) > 0 && m.input.Empty() {
+		if len(m.transcript.asked) > 0 && m.input.Empty() {
 			m.focus = focusQuestion
 			return nil
 		}
@@ -157,7 +157,7 @@ func (m *model) escape() tea.Cmd {
 		m.view.follow()
 	case len(m.attached) > 0 && m.input.Empty():
 		m.attached = nil
-	case m.talk.turn != nil:
+	case m.transcript.turn != nil:
 		return m.stop()
 	}
 	return nil

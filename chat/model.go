@@ -20,17 +20,17 @@ type model struct {
 	width   int
 	height  int
 
-	following *following
-	session   parley.Session
-	loaded    bool
-	loadedTo  uint64 // the last event when it was read
-	takesPart bool
-	talk      *transcript
-	view      viewport
-	older     string // leads to the messages before those that are here
-	reading   bool   // they are being read
-	looking   bool   // the session is being read anew
-	lookAgain bool   // once more after that
+	following  *following
+	session    parley.Session
+	loaded     bool
+	loadedTo   uint64 // the last event when it was read
+	takesPart  bool
+	transcript *transcript
+	view       viewport
+	older      string // leads to the messages before those that are here
+	reading    bool   // they are being read
+	looking    bool   // the session is being read anew
+	lookAgain  bool   // once more after that
 
 	connected bool
 	lostAt    time.Time
@@ -87,7 +87,7 @@ func newModel(backend Backend, cfg Config, t *tasks) *model {
 	m.theme = newTheme(!cfg.Light)
 	m.input = m.newEditor(nil)
 	m.session = cfg.Session
-	m.talk = newTranscript(m.theme.markdown(), m.isMe)
+	m.transcript = newTranscript(m.theme.markdown(), m.isMe)
 	if cfg.Notice != "" {
 		m.notice = notice{text: cfg.Notice}
 	}
@@ -146,7 +146,7 @@ func (m *model) restyle(dark bool) {
 		return
 	}
 	m.theme = newTheme(dark)
-	m.talk.restyle(m.theme.markdown())
+	m.transcript.restyle(m.theme.markdown())
 	m.input.SetColors(true, dark)
 }
 
@@ -155,7 +155,7 @@ type tickMsg struct{}
 
 // tick has a frame drawn every second while the agent works or the connection is lost.
 func (m *model) tick() tea.Cmd {
-	if m.ticking || m.talk.turn == nil && m.connected {
+	if m.ticking || m.transcript.turn == nil && m.connected {
 		return nil
 	}
 	m.ticking = true
@@ -166,16 +166,16 @@ func (m *model) tick() tea.Cmd {
 func (m *model) mind() {
 	switch {
 	case m.focus == focusQueue && len(m.waiting) == 0,
-		(m.focus == focusQuestion || m.focus == focusAside) && len(m.talk.asked) == 0:
+		(m.focus == focusQuestion || m.focus == focusAside) && len(m.transcript.asked) == 0:
 		m.focus = focusInput
 	}
-	if m.focus == focusInput && len(m.talk.asked) > 0 && m.input.Empty() && m.screen == nil {
+	if m.focus == focusInput && len(m.transcript.asked) > 0 && m.input.Empty() && m.screen == nil {
 		m.focus, m.askedFor = focusQuestion, ""
 	}
 	// Another question may have taken the place of one that was answered elsewhere, or
 	// ran out. Nobody has read it yet.
-	if m.focus == focusQuestion && m.askedFor != m.talk.asked[0].call {
-		m.askedFor, m.askedOff, m.askedAt = m.talk.asked[0].call, 0, m.cfg.Clock.Now()
+	if m.focus == focusQuestion && m.askedFor != m.transcript.asked[0].call {
+		m.askedFor, m.askedOff, m.askedAt = m.transcript.asked[0].call, 0, m.cfg.Clock.Now()
 	}
 }
 

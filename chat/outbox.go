@@ -173,7 +173,7 @@ func (m *model) posted(msg postedMsg) tea.Cmd {
 		m.notice = notice{"the message was dropped", true}
 	default:
 		o.arrived = true
-		m.sent()
+		m.forgetArrived()
 	}
 	return tea.Batch(append(cmds, m.dispatch())...)
 }
@@ -188,17 +188,12 @@ func (m *model) resend() tea.Cmd {
 	return m.dispatch()
 }
 
-// sent forgets the messages that the session has: from then on it shows them. Those that
+// forgetArrived forgets the messages that the session has: from then on it shows them. Those that
 // have arrived in another session are shown there.
-func (m *model) sent() {
+func (m *model) forgetArrived() {
 	m.outbox = slices.DeleteFunc(m.outbox, func(o *outgoing) bool {
-		return m.talk.seen[o.id] || o.arrived && o.session != m.following.id
+		return m.transcript.seen[o.id] || o.arrived && o.session != m.following.id
 	})
-}
-
-// leave forgets the messages that have arrived in a session which is not shown any more.
-func (m *model) leave() {
-	m.outbox = slices.DeleteFunc(m.outbox, func(o *outgoing) bool { return o.arrived && o.session != m.session.ID })
 }
 
 func (m *model) drop(o *outgoing) {
@@ -210,7 +205,7 @@ type stoppedMsg struct{ err error }
 
 // stop stops the turn.
 func (m *model) stop() tea.Cmd {
-	t := m.talk.turn
+	t := m.transcript.turn
 	if t == nil || t.stopping {
 		return nil
 	}
@@ -232,8 +227,8 @@ func (m *model) answer(msg tea.Msg) tea.Cmd {
 	case stoppedMsg:
 		if msg.err != nil {
 			m.tell(msg.err)
-			if m.talk.turn != nil {
-				m.talk.turn.stopping = false
+			if m.transcript.turn != nil {
+				m.transcript.turn.stopping = false
 			}
 		}
 	case withdrawnMsg:

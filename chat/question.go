@@ -19,7 +19,7 @@ const grace = 600 * time.Millisecond
 // questionKey takes a key while a question has the focus. Everything that is no answer
 // goes where it would have gone.
 func (m *model) questionKey(name string, msg tea.KeyPressMsg) tea.Cmd {
-	q := m.talk.asked[0]
+	q := m.transcript.asked[0]
 	switch name {
 	case "y", "a", "n":
 		if m.cfg.Clock.Now().Sub(m.askedAt) < grace {
@@ -55,7 +55,7 @@ type decidedMsg struct {
 // decide answers a question.
 func (m *model) decide(q question, allow, always bool) tea.Cmd {
 	f := m.following
-	m.talk.answered(q.call)
+	m.transcript.answered(q.call)
 	return m.tasks.cmd(func(ctx context.Context) tea.Msg {
 		return decidedMsg{f, q.call, m.backend.Approve(ctx, f.id, q.call, allow, always)}
 	})
@@ -86,7 +86,7 @@ type askedLines struct {
 }
 
 func (m *model) callLines(id parley.CallID, width int) []string {
-	it := m.talk.calls[id]
+	it := m.transcript.calls[id]
 	if it == nil {
 		return nil
 	}
@@ -98,15 +98,15 @@ func (m *model) callLines(id parley.CallID, width int) []string {
 
 // questionLines draws the question that is open: the call in full.
 func (m *model) questionLines(width int) []string {
-	if len(m.talk.asked) == 0 {
+	if len(m.transcript.asked) == 0 {
 		return nil
 	}
-	q := m.talk.asked[0]
+	q := m.transcript.asked[0]
 	head := line(q.tool) + " needs your approval"
 	if !q.deadline.IsZero() {
 		head += " · " + string(q.fallback) + " in " + lasting(q.deadline.Sub(m.cfg.Clock.Now()))
 	}
-	if n := len(m.talk.asked); n > 1 {
+	if n := len(m.transcript.asked); n > 1 {
 		head += " · " + countOf(n-1, "more question") + " after this"
 	}
 	lines := []string{m.theme.warn.Render(across(head, width))}

@@ -26,7 +26,7 @@ type point struct {
 func (m *model) rewinding() tea.Cmd {
 	r := &rewinder{}
 	before := uint64(1) // every log begins with the session's start
-	for _, it := range m.talk.items {
+	for _, it := range m.transcript.items {
 		if it.kind == itemSaid && it.said != "" && !it.undone {
 			r.said = append(r.said, point{it.said, it.files, before})
 		}

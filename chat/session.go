@@ -50,29 +50,28 @@ func (m *model) took(msg loadedMsg) tea.Cmd {
 	wasLost := !m.connected
 	m.back()
 	another := !m.loaded || m.session.ID != msg.session.ID
-	before := m.talk
+	before := m.transcript
 	m.session, m.loaded, m.older, m.waiting = msg.session, true, msg.page.Cursor, msg.waiting
 	m.loadedTo = msg.session.LastSeq
 	m.takesPart = slices.ContainsFunc(msg.people, func(who parley.Identity) bool { return m.isMe(who.ID) })
-	m.talk = newTranscript(m.theme.markdown(), m.isMe)
-	m.talk.shared = len(msg.people) > 1
-	after := m.talk.begin(msg.session, msg.page)
+	m.transcript = newTranscript(m.theme.markdown(), m.isMe)
+	m.transcript.shared = len(msg.people) > 1
+	after := m.transcript.begin(msg.session, msg.page)
 	if !another {
-		m.talk.keepOpen(before)
+		m.transcript.keepOpen(before)
 		if wasLost || !before.away.IsZero() {
-			m.talk.markAfter(before.seq, before.away)
+			m.transcript.markAfter(before.seq, before.away)
 		}
 	} else {
 		m.input = m.keepDraft()
 		m.warned = false
-		m.leave()
 	}
-	m.sent()
+	m.forgetArrived()
 	m.view.follow()
 	m.focus, m.chosen, m.asked = focusInput, nil, askedLines{}
 	for _, a := range msg.approvals {
 		if a.Session == m.session.ID {
-			m.talk.ask(question{call: a.Call, tool: a.Tool, deadline: a.Deadline, fallback: a.Default})
+			m.transcript.ask(question{call: a.Call, tool: a.Tool, deadline: a.Deadline, fallback: a.Default})
 		}
 	}
 	f := msg.from
@@ -84,7 +83,7 @@ func (m *model) took(msg loadedMsg) tea.Cmd {
 // what that replaced.
 func (m *model) keepDraft() *editor.Editor {
 	text := m.input.Value()
-	history := m.talk.history()
+	history := m.transcript.history()
 	if m.replaced != "" {
 		history = append(history, m.replaced)
 	}
@@ -114,22 +113,22 @@ func (m *model) streamed(msg streamMsg) tea.Cmd {
 		case s.err != nil:
 			m.tell(s.err)
 			return nil
-		case !m.talk.apply(s.update):
+		case !m.transcript.apply(s.update):
 			return m.open(m.session.ID)
 		case s.update.Event != nil:
 			look = look || m.concerns(s.update.Event)
-			if s.update.Event.Type == parley.EventEnded && s.update.Event.Seq > m.loadedTo && m.talk.next != "" {
-				next := m.open(m.talk.next)
-				m.sent()
+			if s.update.Event.Type == parley.EventEnded && s.update.Event.Seq > m.loadedTo && m.transcript.next != "" {
+				next := m.open(m.transcript.next)
+				m.forgetArrived()
 				return next
 			}
 		}
 	}
-	m.sent()
+	m.forgetArrived()
 	if msg.over {
 		return m.reload()
 	}
-	if m.talk.turn == nil && len(m.talk.items) > mostItems && m.view.following() && m.focus == focusInput {
+	if m.transcript.turn == nil && len(m.transcript.items) > mostItems && m.view.following() && m.focus == focusInput {
 		return m.open(m.session.ID) // with its newest page alone; the others can be read again
 	}
 	cmds := []tea.Cmd{m.next(msg.from)}
@@ -158,7 +157,7 @@ func (m *model) linked(c linkChange) bool {
 		return false
 	}
 	if !m.connected {
-		m.talk.missed(m.cfg.Clock.Now())
+		m.transcript.missed(m.cfg.Clock.Now())
 	}
 	m.back()
 	return true
@@ -238,7 +237,7 @@ func (m *model) tookOlder(msg olderMsg) {
 	case msg.err != nil:
 		m.tell(msg.err)
 	default:
-		m.talk.older(msg.page)
+		m.transcript.older(msg.page)
 		m.older = msg.page.Cursor
 	}
 }

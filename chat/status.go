@@ -57,13 +57,13 @@ func (m *model) status() string {
 
 // doing says what the agent does.
 func (m *model) doing() string {
-	t := m.talk.turn
+	t := m.transcript.turn
 	switch {
 	case t == nil:
 		return ""
 	case t.stopping:
 		return "stopping"
-	case len(m.talk.asked) > 0:
+	case len(m.transcript.asked) > 0:
 		return "waits for you"
 	}
 	text := "working"
@@ -88,10 +88,10 @@ func (m *model) about() []string {
 
 // model names the model that answered last. Those that need no network say so.
 func (m *model) model() string {
-	if strings.HasPrefix(m.talk.model, "scripted/") {
-		return m.talk.model + " (offline)"
+	if strings.HasPrefix(m.transcript.model, "scripted/") {
+		return m.transcript.model + " (offline)"
 	}
-	return m.talk.model
+	return m.transcript.model
 }
 
 // title is what the conversation is called: as people named it, else by how it began,
@@ -101,7 +101,7 @@ func (m *model) title() string {
 		return line(m.session.Title.Text)
 	}
 	if m.older == "" {
-		for _, it := range m.talk.items {
+		for _, it := range m.transcript.items {
 			if it.kind == itemSaid && it.said != "" {
 				return ansi.Truncate(begins(it.said), 60, "…")
 			}

@@ -30,7 +30,7 @@ func (m *model) switched(msg switchedMsg) tea.Cmd {
 	if m.session.ID != msg.session.ID {
 		m.loaded = false
 		m.session, m.waiting = msg.session, nil
-		m.talk = newTranscript(m.theme.markdown(), m.isMe)
+		m.transcript = newTranscript(m.theme.markdown(), m.isMe)
 	}
 	return m.open(msg.session.ID)
 }

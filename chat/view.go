@@ -58,7 +58,7 @@ func names(files []string) string {
 
 // page is the transcript as the viewport looks at it.
 func (m *model) page() page {
-	return page{items: m.talk.all(), theme: m.theme, width: m.textWidth(), height: m.layout().transcript}
+	return page{items: m.transcript.all(), theme: m.theme, width: m.textWidth(), height: m.layout().transcript}
 }
 
 func (m *model) textWidth() int { return min(m.width, maxTextWidth) }
@@ -87,7 +87,7 @@ func (m *model) draw() ([]string, *tea.Cursor) {
 		return append(fill(lines, m.height-1), m.foot()), cursor
 	}
 	l := m.layout()
-	p := page{items: m.talk.all(), theme: m.theme, width: m.textWidth(), height: l.transcript}
+	p := page{items: m.transcript.all(), theme: m.theme, width: m.textWidth(), height: l.transcript}
 	lines := m.transcriptLines(&p)
 	lines = append(lines, l.middle...)
 	lines = append(lines, m.rule())

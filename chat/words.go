@@ -11,7 +11,7 @@ import (
 )
 
 // clean gives text without what a terminal would take for a command, and without what
-// turns text around. Tabs are spaces: how wide a tab is depends on where it stands.
+// turns text around. Line ends and tabs stay.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

@@ -78,7 +78,7 @@ type Bot struct {
 	state  state
 	crowd  crowd
 	hook   atomic.Pointer[taker] // while Run waits for the webhook
-	chats  turns                 // updates of one chat are taken in one after the other
+	chats  chatLocks             // updates of one chat are taken in one after the other
 
 	mu    sync.Mutex
 	moved map[string]int64 // groups that have become supergroups, by their former id

@@ -130,8 +130,8 @@ func (e *webhookError) Error() string {
 	return fmt.Sprintf("Telegram cannot bring messages to %s: %s", e.address, e.reason)
 }
 
-// turns lets one at a time do something for a chat.
-type turns struct {
+// chatLocks lets one at a time do something for a chat.
+type chatLocks struct {
 	mu   sync.Mutex
 	free map[string]chan struct{} // closed when the one who is at it is done
 }

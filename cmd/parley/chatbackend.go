@@ -18,13 +18,13 @@ import (
 )
 
 var (
-	_ screenHost = (*remoteScreen)(nil)
-	_ screenHost = (*localScreen)(nil)
+	_ screenHost = (*remoteBackend)(nil)
+	_ screenHost = (*localBackend)(nil)
 )
 
-// remoteScreen is a daemon, for the program on the screen. It may restart meanwhile,
+// remoteBackend is a daemon, for the program on the screen. It may restart meanwhile,
 // also at another address.
-type remoteScreen struct {
+type remoteBackend struct {
 	*client.Client // all but what follows
 
 	host *remoteHost
@@ -35,8 +35,8 @@ type remoteScreen struct {
 // sits there, and looking costs little.
 const mostPause = 2 * time.Second
 
-func (a *app) remoteScreen(d daemonInfo) (*remoteScreen, error) {
-	r := &remoteScreen{}
+func (a *app) remoteBackend(d daemonInfo) (*remoteBackend, error) {
+	r := &remoteBackend{}
 	var looking sync.Mutex // what commands share is not made for many goroutines
 	locked := func(do func() error) error {
 		looking.Lock()
@@ -78,16 +78,16 @@ func (a *app) daemonAddress() (string, error) {
 	return u.Host, nil
 }
 
-func (r *remoteScreen) reconnected(lost error, _ int) {
+func (r *remoteBackend) reconnected(lost error, _ int) {
 	if tell := r.tell.Load(); tell != nil {
 		(*tell)(lost)
 	}
 }
 
 // Watch implements [chat.Backend].
-func (r *remoteScreen) Watch(tell func(lost error)) { r.tell.Store(&tell) }
+func (r *remoteBackend) Watch(tell func(lost error)) { r.tell.Store(&tell) }
 
-func (r *remoteScreen) accounts(ctx context.Context) ([]parley.IdentityID, error) {
+func (r *remoteBackend) accounts(ctx context.Context) ([]parley.IdentityID, error) {
 	me, err := r.Me(ctx)
 	ids := []parley.IdentityID{me.Identity}
 	for _, i := range me.Identities {
@@ -97,20 +97,20 @@ func (r *remoteScreen) accounts(ctx context.Context) ([]parley.IdentityID, error
 }
 
 // Enter implements [entrance].
-func (r *remoteScreen) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
+func (r *remoteBackend) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
 	return r.host.Enter(ctx, agent, anew)
 }
 
 // Start implements [entrance].
-func (r *remoteScreen) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
+func (r *remoteBackend) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
 	return r.host.Start(ctx, id, agent)
 }
 
 // Close implements [entrance].
-func (r *remoteScreen) Close() error { return r.host.Close() }
+func (r *remoteBackend) Close() error { return r.host.Close() }
 
 // Messages implements [chat.Reader].
-func (r *remoteScreen) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
+func (r *remoteBackend) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
 	page, err := r.Client.Messages(ctx, id, cursor, limit)
 	out := chat.Page{Cursor: page.Cursor}
 	for i := range page.Messages {
@@ -120,7 +120,7 @@ func (r *remoteScreen) Messages(ctx context.Context, id parley.SessionID, cursor
 }
 
 // Approve implements [chat.Changer].
-func (r *remoteScreen) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
+func (r *remoteBackend) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
 	remember := client.RememberOnce
 	if always {
 		remember = client.RememberSession
@@ -129,28 +129,28 @@ func (r *remoteScreen) Approve(ctx context.Context, id parley.SessionID, call pa
 }
 
 // RewindTo implements [chat.Changer].
-func (r *remoteScreen) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
+func (r *remoteBackend) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
 	done, err := r.Client.RewindTo(ctx, id, seq)
 	return done.Text, err
 }
 
-// localScreen is an engine of this process, for the program on the screen.
-type localScreen struct {
+// localBackend is an engine of this process, for the program on the screen.
+type localBackend struct {
 	*engine.Handle // all but what follows
 
 	host *localHost
 }
 
-func (a *app) localScreen(ctx context.Context, warnings io.Writer) (*localScreen, error) {
+func (a *app) localBackend(ctx context.Context, warnings io.Writer) (*localBackend, error) {
 	// What runs is ended by Close, after the screen.
 	h, err := a.localHost(context.WithoutCancel(ctx), ctx.Done(), warnings)
 	if err != nil {
 		return nil, err
 	}
-	return &localScreen{h.handle, h}, nil
+	return &localBackend{h.handle, h}, nil
 }
 
-func (l *localScreen) accounts(ctx context.Context) ([]parley.IdentityID, error) {
+func (l *localBackend) accounts(ctx context.Context) ([]parley.IdentityID, error) {
 	me := l.host.caller.Principal()
 	_, accounts, err := l.host.in.people.User(ctx, l.host.caller, me.User)
 	ids := []parley.IdentityID{me.Identity}
@@ -161,23 +161,23 @@ func (l *localScreen) accounts(ctx context.Context) ([]parley.IdentityID, error)
 }
 
 // Watch implements [chat.Backend]: there is no connection that could be lost.
-func (*localScreen) Watch(func(lost error)) {}
+func (*localBackend) Watch(func(lost error)) {}
 
 // Enter implements [entrance].
-func (l *localScreen) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
+func (l *localBackend) Enter(ctx context.Context, agent string, anew bool) (parley.Session, error) {
 	return l.host.Enter(ctx, agent, anew)
 }
 
 // Start implements [entrance].
-func (l *localScreen) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
+func (l *localBackend) Start(ctx context.Context, id parley.SessionID, agent string) (parley.Session, error) {
 	return l.host.Start(ctx, id, agent)
 }
 
 // Close implements [entrance].
-func (l *localScreen) Close() error { return l.host.Close() }
+func (l *localBackend) Close() error { return l.host.Close() }
 
 // Messages implements [chat.Reader].
-func (l *localScreen) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
+func (l *localBackend) Messages(ctx context.Context, id parley.SessionID, cursor string, limit int) (chat.Page, error) {
 	before, err := readBefore(cursor)
 	if err != nil {
 		return chat.Page{}, err
@@ -191,7 +191,7 @@ func (l *localScreen) Messages(ctx context.Context, id parley.SessionID, cursor 
 }
 
 // Approve implements [chat.Changer].
-func (l *localScreen) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
+func (l *localBackend) Approve(ctx context.Context, id parley.SessionID, call parley.CallID, allow, always bool) error {
 	remember := engine.RememberOnce
 	if always {
 		remember = engine.RememberSession
@@ -200,13 +200,13 @@ func (l *localScreen) Approve(ctx context.Context, id parley.SessionID, call par
 }
 
 // RewindTo implements [chat.Changer].
-func (l *localScreen) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
+func (l *localBackend) RewindTo(ctx context.Context, id parley.SessionID, seq uint64) (string, error) {
 	done, err := l.Handle.RewindTo(ctx, id, seq)
 	return done.Text, err
 }
 
 // PutBlob implements [chat.Changer].
-func (l *localScreen) PutBlob(ctx context.Context, content io.Reader) (parley.Media, error) {
+func (l *localBackend) PutBlob(ctx context.Context, content io.Reader) (parley.Media, error) {
 	b, err := l.host.in.media.Put(ctx, content)
 	return parley.Media{Handle: string(b.Handle), Type: b.Type, Size: b.Size}, err
 }

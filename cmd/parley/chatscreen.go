@@ -45,10 +45,10 @@ func (a *app) chatOnScreen(ctx context.Context, o chatOptions) (err error) {
 		In: a.in, Out: a.out, Environ: a.environ(), EditorFunc: a.editor(),
 	}
 	if running != nil {
-		h, err = a.remoteScreen(*running)
+		h, err = a.remoteBackend(*running)
 	} else {
 		cfg.Private, cfg.Notice = true, privately
-		h, err = a.localScreen(ctx, held)
+		h, err = a.localBackend(ctx, held)
 	}
 	if err != nil {
 		return err

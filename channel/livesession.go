@@ -13,12 +13,12 @@ import (
 // maxChats bounds the chats that are remembered of sessions.
 const maxChats = 4096
 
-// talk is what is known of a session in which something goes on: it spares reading
+// liveSession is what is known of a session in which something goes on: it spares reading
 // what this process has written itself. It is guarded by the outbox's mutex, and goes
 // when nothing goes on any more.
-type talk struct {
+type liveSession struct {
 	waits map[parley.InputRef]origin
-	turns map[parley.TurnID]*talkTurn
+	turns map[parley.TurnID]*liveTurn
 }
 
 // origin is where an input came from.
@@ -41,42 +41,42 @@ func originOf(in *parley.Input) origin {
 	return origin{target: in.Target, kind: in.Kind, ref: in.Ref}
 }
 
-// talkTurn is an open turn.
-type talkTurn struct {
+// liveTurn is an open turn.
+type liveTurn struct {
 	target *parley.Target   // where its answer goes; nil: nowhere
 	stream *stream          // its answer, while that is written
 	draft  *parley.Delivery // what an earlier process has shown of its answer
 }
 
 // turn gives a turn, or nil.
-func (t *talk) turn(id parley.TurnID) *talkTurn {
+func (t *liveSession) turn(id parley.TurnID) *liveTurn {
 	if t == nil {
 		return nil
 	}
 	return t.turns[id]
 }
 
-// talk gives what is known of a session. The outbox is locked.
-func (o *Outbox) talk(id parley.SessionID) *talk {
-	t := o.talks[id]
+// live gives what is known of a session. The outbox is locked.
+func (o *Outbox) live(id parley.SessionID) *liveSession {
+	t := o.sessions[id]
 	if t == nil {
-		t = &talk{waits: map[parley.InputRef]origin{}, turns: map[parley.TurnID]*talkTurn{}}
-		o.talks[id] = t
+		t = &liveSession{waits: map[parley.InputRef]origin{}, turns: map[parley.TurnID]*liveTurn{}}
+		o.sessions[id] = t
 	}
 	return t
 }
 
-// tidy forgets a session in which nothing goes on. The outbox is locked.
-func (o *Outbox) tidy(id parley.SessionID) {
-	if t := o.talks[id]; t != nil && len(t.waits) == 0 && len(t.turns) == 0 {
-		delete(o.talks, id)
+// forgetIdle forgets a session in which nothing goes on. The outbox is locked.
+func (o *Outbox) forgetIdle(id parley.SessionID) {
+	if t := o.sessions[id]; t != nil && len(t.waits) == 0 && len(t.turns) == 0 {
+		delete(o.sessions, id)
 	}
 }
 
 // originOfInput finds out where an input came from that is about to get its turn.
 func (o *Outbox) originOfInput(ctx context.Context, id parley.SessionID, ref parley.InputRef) (origin, error) {
 	o.mu.Lock()
-	if t := o.talks[id]; t != nil {
+	if t := o.sessions[id]; t != nil {
 		if found, ok := t.waits[ref]; ok {
 			o.mu.Unlock()
 			return found, nil
@@ -142,16 +142,16 @@ func (o *Outbox) chatOf(ctx context.Context, id parley.SessionID) (*parley.Targe
 
 // turnOf gives what is known of a turn. One that this process has not started is
 // looked up.
-func (o *Outbox) turnOf(ctx context.Context, id parley.SessionID, turn parley.TurnID) (*talkTurn, error) {
+func (o *Outbox) turnOf(ctx context.Context, id parley.SessionID, turn parley.TurnID) (*liveTurn, error) {
 	o.mu.Lock()
-	t := o.talks[id].turn(turn)
+	t := o.sessions[id].turn(turn)
 	o.mu.Unlock()
 	if t != nil {
 		return t, nil
 	}
 	open, err := o.store.OpenInputs(ctx, parley.SeeAll(), id, parley.InputRef{}, parley.MaxPageSize)
 	if errors.Is(err, parley.ErrNotFound) {
-		return &talkTurn{}, nil
+		return &liveTurn{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (o *Outbox) turnOf(ctx context.Context, id parley.SessionID, turn parley.Tu
 			inputs = append(inputs, originOf(&open[i]))
 		}
 	}
-	found := &talkTurn{}
+	found := &liveTurn{}
 	if found.target, err = o.targetOf(ctx, id, inputs); err != nil {
 		return nil, err
 	}
