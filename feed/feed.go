@@ -166,7 +166,9 @@ func (f *Feed) session(id parley.SessionID) (*sessionTopic, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.subs++
-	t.catchUp()
+	if t.people == nil && t.mark() {
+		f.spawn(t.pump)
+	}
 	return t, nil
 }
 
@@ -208,11 +210,6 @@ func (f *Feed) view(v parley.Visibility) (*allTopic, error) {
 		a = newAllTopic(f, v, key)
 		f.views[key] = a
 		f.listViews()
-		for _, t := range f.sessions {
-			t.mu.Lock()
-			t.catchUp()
-			t.mu.Unlock()
-		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

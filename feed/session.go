@@ -62,16 +62,6 @@ func (t *sessionTopic) over() bool {
 // idle reports whether nobody needs the topic.
 func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
 
-// watched reports whether somebody would see what happens.
-func (t *sessionTopic) watched() bool { return t.subs > 0 || len(*t.feed.alls.Load()) > 0 }
-
-// catchUp reads what is unread, as somebody has come to see it.
-func (t *sessionTopic) catchUp() {
-	if (t.dirty || t.people == nil) && t.mark() {
-		t.feed.spawn(t.pump)
-	}
-}
-
 // wake says that the log has grown, or something else about the session has
 // changed.
 func (t *sessionTopic) wake() {
@@ -98,11 +88,7 @@ func (t *sessionTopic) publish(d parley.Delta) {
 		}
 		t.stream = newStream(d)
 		t.stream.checked = t.started && d.After >= t.origin
-		switch {
-		case t.stream.checked && t.last >= d.After && t.people != nil:
-		case !t.watched():
-			t.dirty = true // whoever comes has it read
-		case t.mark():
+		if (!t.stream.checked || t.last < d.After || t.people == nil) && t.mark() {
 			t.feed.spawn(t.pump)
 		}
 	}
@@ -225,16 +211,13 @@ func (t *sessionTopic) start(ctx context.Context) error {
 }
 
 // readPeople reads who takes part, if that is not known or one of the events
-// changed it. It gives nil if what is known is right, or nobody needs to know.
+// changed it. It gives nil if what is known is right.
 //
 // It is read after the events: so nobody is shown an event who had left before
 // it was written.
 func (t *sessionTopic) readPeople(ctx context.Context, events []parley.Event) (map[parley.IdentityID]struct{}, error) {
 	isChange := func(e parley.Event) bool { return e.Type == parley.EventParticipant }
-	t.mu.RLock()
-	right := t.people != nil && !slices.ContainsFunc(events, isChange) || t.people == nil && !t.watched()
-	t.mu.RUnlock()
-	if right {
+	if t.people != nil && !slices.ContainsFunc(events, isChange) {
 		return nil, nil
 	}
 	list, err := t.feed.store.Participants(ctx, parley.SeeAll(), t.id)

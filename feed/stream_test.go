@@ -1,7 +1,6 @@
 package feed_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -186,40 +185,4 @@ func TestStream_WithoutItsBeginning(t *testing.T) {
 		w.feed.Publish(parley.Delta{Stream: "m", N: 1})
 		w.gets("the reader", live, "")
 	})
-}
-
-// countedReads is a store that counts what is read.
-type countedReads struct {
-	parley.Store
-	reads int
-}
-
-func (s *countedReads) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
-	s.reads++
-	return s.Store.Events(ctx, v, id, q)
-}
-
-// TestStream_ThatNobodyFollows: nothing is read for a reply while nobody is there to see
-// it, and whoever comes then has all of it, of one session and of all.
-func TestStream_ThatNobodyFollows(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[parley.SessionID]string{home: "m1:..2=ab m1:3=c", "": "m1:1=a m1:2=b m1:3=c"} {
-		inBubble(t, feed.Config{}, func(w *world) {
-			w.feed.Close()
-			counted := &countedReads{Store: w.raw}
-			w.use(counted)
-			w.create(home)
-			after := w.add(home, &parley.TurnStarted{Attempt: 1})
-			w.feed.Publish(delta("m1", 1, after, "a"))
-			w.feed.Publish(delta("m1", 2, after, "b"))
-			w.settle()
-			if counted.reads > 0 {
-				t.Errorf("%d reads for nobody", counted.reads)
-			}
-			late := w.follow(parley.SeeAll(), id, parley.Position{Seq: after})
-			w.settle()
-			w.feed.Publish(delta("m1", 3, after, "c"))
-			w.gets("who came late", late, want)
-		})
-	}
 }
