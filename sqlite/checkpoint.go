@@ -153,20 +153,21 @@ func (w *writer) retry() {
 // mover moves the write-ahead log into the database over a connection of its own, so
 // that commits wait neither for the pages to be written nor for the sync.
 type mover struct {
-	conn *conn // from the first time it is needed on
+	conn *conn    // from the first time it is needed on
+	file vfs.File // the database, as it has it open
 }
 
 // move moves what is in the log by now. SQLite syncs the database only when the whole
 // log was moved, which the commits beside it prevent; so the sync is made here.
 func (m *mover) move(s *Store) (err error) {
 	if m.conn == nil {
-		if m.conn, err = s.connectWriter(); err != nil {
-			return err
-		}
+		err = m.open(s)
 	}
-	_, _, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 	if err == nil {
-		err = m.sync()
+		_, _, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	}
+	if err == nil {
+		err = m.file.Sync(vfs.SYNC_NORMAL)
 	}
 	if err != nil {
 		err = errors.Join(err, m.close()) // another connection may do better
@@ -174,12 +175,34 @@ func (m *mover) move(s *Store) (err error) {
 	return err
 }
 
-func (m *mover) sync() error {
+func (m *mover) open(s *Store) (err error) {
+	if m.conn, err = s.connectWriter(); err != nil {
+		return err
+	}
 	f, err := m.conn.db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
 	if err != nil {
 		return err
 	}
-	return f.(vfs.File).Sync(vfs.SYNC_NORMAL)
+	m.file = f.(vfs.File)
+	if d := databaseFile(m.file); d != nil {
+		d.inPieces = true
+	}
+	return nil
+}
+
+// databaseFile finds the file that the store has put in front of a database, below what
+// the driver has put in front of that.
+func databaseFile(f vfs.File) *dbFile {
+	for {
+		if d, ok := f.(*dbFile); ok {
+			return d
+		}
+		wrapped, ok := f.(vfs.FileUnwrap)
+		if !ok {
+			return nil // a test has put another there
+		}
+		f = wrapped.Unwrap()
+	}
 }
 
 func (m *mover) close() error {
@@ -187,6 +210,6 @@ func (m *mover) close() error {
 	if c == nil {
 		return nil
 	}
-	m.conn = nil
+	m.conn, m.file = nil, nil
 	return c.close()
 }

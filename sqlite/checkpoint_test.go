@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -17,8 +18,15 @@ func TestAttempts(t *testing.T) {
 		"is read":      {[]int{4000, 4014, 4999, 5000, 5999, 6000}, []int{4000, 5000, 6000}},
 		"is read once": {[]int{4000, 5000, 14, 4000}, []int{4000, 5000, 4000}},
 	} {
-		if got := sqlite.Attempts(c.pages...); !slices.Equal(got, c.want) {
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sqlite.Attempts(store, c.pages...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", name, got)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

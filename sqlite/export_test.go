@@ -135,13 +135,12 @@ func Replanned(s *Store) (n int) {
 func Inspect(path string) (found bool, err error) { return inspect(path, nil) }
 
 // Attempts gives at which lengths of the write-ahead log it is tried to move all of it,
-// if it has these lengths after one commit and the next.
-func Attempts(pages ...int) (at []int) {
-	var l log
+// if it has these lengths after one commit and the next. The store is idle.
+func Attempts(s *Store, pages ...int) (at []int) {
 	for _, n := range pages {
-		l.has(n)
-		if l.isLong() {
-			l.tried()
+		s.writer.log.has(n)
+		if s.writer.log.isLong() {
+			s.writer.moveRest()
 			at = append(at, n)
 		}
 	}

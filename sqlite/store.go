@@ -17,7 +17,7 @@ import (
 // filling memory.
 const (
 	maxGroup       = 256
-	fewRequests    = 8
+	fewRequests    = 8 // up to so many, those who were answered are not waited for
 	maxGroupBytes  = 4 << 20
 	maxQueue       = 1024
 	defaultReaders = 4

@@ -6,31 +6,31 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// pagesASync is how many pages are written to the database between two syncs.
-const pagesASync = 64
+// piecePages is how many pages are written between two syncs where that is done in pieces.
+const piecePages = 64
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
 // its cells, beyond the reach of secure_delete; a redacted text could survive
 // there. So the gap of every page is cleared when the page is written.
 //
-// It is synced every now and then while pages are moved into it. With one sync for
-// all of them the disk would be busy for as long as many commits take, and those
-// that come meanwhile would wait.
+// What is written beside commits is synced in pieces. With one sync for all of it the
+// disk would be busy for as long as many commits take, and those would wait.
 type dbFile struct {
 	belowFile
-	page    [pageBytes]byte
-	written int // pages since the last sync
+	page     [pageBytes]byte
+	inPieces bool
+	written  int // pages since the last sync
 }
 
-// WriteAt writes, and syncs if it is time to.
+// WriteAt writes, and syncs if a piece is done.
 func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.writeCleared(p, off)
-	if err != nil {
+	if err != nil || !f.inPieces {
 		return n, err
 	}
 	f.written++
-	if f.written >= pagesASync {
+	if f.written >= piecePages {
 		err = f.Sync(vfs.SYNC_NORMAL)
 	}
 	return n, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync"
 
@@ -283,7 +284,7 @@ func (r *request) duplicate(t *tx) (bool, error) {
 // known to be on disk, and what it has cached is not known to be right.
 func (w *writer) giveUp() error {
 	c := w.conn
-	w.conn = nil
+	w.conn, w.log.doubt = nil, true
 	return c.close()
 }
 
@@ -300,7 +301,7 @@ func (w *writer) reopen() error {
 		return err
 	}
 	w.awaitMover()
-	w.conn, w.log.doubt = c, true
+	w.conn = c
 	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
@@ -329,9 +330,17 @@ func (w *writer) stop() {
 	}
 }
 
-// close closes the connections, after stop.
+// close closes the connections, after stop. The last one moves what is in the log, and
+// takes the log away if that succeeds: where a move has failed, it must be all of it.
 func (w *writer) close() error {
-	err := w.log.mover.close()
+	w.awaitMover()
+	var err error
+	if w.log.doubt {
+		if err = moveAgain(w.store.path); errors.Is(err, fs.ErrNotExist) {
+			err = nil // nobody has the log open
+		}
+	}
+	err = errors.Join(err, w.log.mover.close())
 	if w.conn == nil {
 		return err
 	}

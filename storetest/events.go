@@ -104,6 +104,16 @@ var eventTests = []test{
 			f.Errorf("pos %d after %d", after, before)
 		}
 	}},
+	{"what was read is the reader's", func(f *fixture) {
+		f.change(newSession(home, says(3)...))
+		want := f.events(home)
+		for _, last := range []bool{false, true} {
+			page, err := f.store.Events(f.Context(), all, home, parley.EventQuery{Last: last, Limit: 2})
+			f.code("Events", "", err)
+			clear(page[:cap(page)])
+		}
+		f.equal("events after others were changed", want, f.events(home))
+	}},
 	{"a batch may be big", func(f *fixture) {
 		res := f.change(newSession(home, says(parley.MaxBatchEvents)...))
 		f.equal("last seq", uint64(parley.MaxBatchEvents), res.Sessions[0].LastSeq)
