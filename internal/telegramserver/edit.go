@@ -43,39 +43,37 @@ func (s *Server) change(c *call, chat *Chat, r *record, next Message) (any, *api
 
 // editMessageText makes a text another. The keyboard goes unless it is given again.
 func (s *Server) editMessageText(c *call) (any, *apiError) {
-	f, failure := s.readText(c, "text", "entities")
-	if failure != nil {
-		return nil, failure
-	}
-	keys, failure := keyboard(&c.params)
-	if failure != nil {
-		return nil, failure
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	chat, r, failure := s.editable(c)
-	switch {
-	case failure != nil:
-		return nil, failure
-	case f.text == "":
-		return nil, badRequest("message text is empty")
-	case units(f.text) > maxText:
-		return nil, badRequest("MESSAGE_TOO_LONG")
-	case r.now.hasMedia():
-		return nil, badRequest("there is no text in the message to edit")
-	}
-	next := r.now
-	next.Text, next.Entities, next.ReplyMarkup = f.text, f.entities, keys
-	result, failure := s.change(c, chat, r, next)
-	if failure == nil {
-		r.mode, r.raw = c.values["parse_mode"], c.values["text"]
-	}
-	return result, failure
+	return s.editWords(c, "text", "entities", func(m *Message, f formatted) *apiError {
+		switch {
+		case f.text == "":
+			return badRequest("message text is empty")
+		case units(f.text) > maxText:
+			return badRequest("MESSAGE_TOO_LONG")
+		case m.hasMedia():
+			return badRequest("there is no text in the message to edit")
+		}
+		m.Text, m.Entities = f.text, f.entities
+		return nil
+	})
 }
 
 // editMessageCaption makes a caption another.
 func (s *Server) editMessageCaption(c *call) (any, *apiError) {
-	f, failure := s.readText(c, "caption", "caption_entities")
+	return s.editWords(c, "caption", "caption_entities", func(m *Message, f formatted) *apiError {
+		switch {
+		case !m.hasMedia():
+			return badRequest("there is no caption in the message to edit")
+		case units(f.text) > maxCaption:
+			return badRequest("message caption is too long")
+		}
+		m.Caption, m.CaptionEntities = f.text, f.entities
+		return nil
+	})
+}
+// editWords makes the text or the caption of a message another: put checks it and puts it in
+// its place.
+func (s *Server) editWords(c *call, name, entities string, put func(m *Message, f formatted) *apiError) (any, *apiError) {
+	f, failure := s.readText(c, name, entities)
 	if failure != nil {
 		return nil, failure
 	}
@@ -86,19 +84,17 @@ func (s *Server) editMessageCaption(c *call) (any, *apiError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	chat, r, failure := s.editable(c)
-	switch {
-	case failure != nil:
+	if failure != nil {
 		return nil, failure
-	case !r.now.hasMedia():
-		return nil, badRequest("there is no caption in the message to edit")
-	case units(f.text) > maxCaption:
-		return nil, badRequest("message caption is too long")
 	}
 	next := r.now
-	next.Caption, next.CaptionEntities, next.ReplyMarkup = f.text, f.entities, keys
+	if failure := put(&next, f); failure != nil {
+		return nil, failure
+	}
+	next.ReplyMarkup = keys
 	result, failure := s.change(c, chat, r, next)
 	if failure == nil {
-		r.mode, r.raw = c.values["parse_mode"], c.values["caption"]
+		r.mode, r.raw = c.values["parse_mode"], c.values[name]
 	}
 	return result, failure
 }
