@@ -70,6 +70,7 @@ func (s *Server) editMessageCaption(c *call) (any, *apiError) {
 		return nil
 	})
 }
+
 // editWords makes the text or the caption of a message another: put checks it and puts it in
 // its place.
 func (s *Server) editWords(c *call, name, entities string, put func(m *Message, f formatted) *apiError) (any, *apiError) {
