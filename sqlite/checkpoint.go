@@ -184,25 +184,7 @@ func (m *mover) open(s *Store) (err error) {
 		return err
 	}
 	m.file = f.(vfs.File)
-	if d := databaseFile(m.file); d != nil {
-		d.inPieces = true
-	}
 	return nil
-}
-
-// databaseFile finds the file that the store has put in front of a database, below what
-// the driver has put in front of that.
-func databaseFile(f vfs.File) *dbFile {
-	for {
-		if d, ok := f.(*dbFile); ok {
-			return d
-		}
-		wrapped, ok := f.(vfs.FileUnwrap)
-		if !ok {
-			return nil // a test has put another there
-		}
-		f = wrapped.Unwrap()
-	}
 }
 
 func (m *mover) close() error {

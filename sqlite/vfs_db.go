@@ -1,49 +1,18 @@
 package sqlite
 
-import (
-	"encoding/binary"
-
-	"github.com/ncruces/go-sqlite3/vfs"
-)
-
-// piecePages is how many pages are written between two syncs where that is done in pieces.
-const piecePages = 64
+import "encoding/binary"
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
 // its cells, beyond the reach of secure_delete; a redacted text could survive
 // there. So the gap of every page is cleared when the page is written.
-//
-// What is written beside commits is synced in pieces. With one sync for all of it the
-// disk would be busy for as long as many commits take, and those would wait.
 type dbFile struct {
 	belowFile
-	page     [pageBytes]byte
-	inPieces bool
-	written  int // pages since the last sync
+	page [pageBytes]byte
 }
 
-// WriteAt writes, and syncs if a piece is done.
+// WriteAt clears the gap of a page. SQLite's own copy is left as it is.
 func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
-	n, err := f.writeCleared(p, off)
-	if err != nil || !f.inPieces {
-		return n, err
-	}
-	f.written++
-	if f.written >= piecePages {
-		err = f.Sync(vfs.SYNC_NORMAL)
-	}
-	return n, err
-}
-
-// Sync notes that what was written is safe.
-func (f *dbFile) Sync(flags vfs.SyncFlag) error {
-	f.written = 0
-	return f.File.Sync(flags)
-}
-
-// writeCleared clears the gap of a page. SQLite's own copy is left as it is.
-func (f *dbFile) writeCleared(p []byte, off int64) (int, error) {
 	first, last := pageGap(p, off)
 	if first >= last {
 		return f.File.WriteAt(p, off)
