@@ -24,7 +24,8 @@ type following struct {
 	ctx    context.Context //nolint:containedctx // how long it is followed
 	stop   context.CancelFunc
 	stream chan streamed
-	last   time.Time // when the last batch was given
+	over   chan struct{} // closed when nothing more comes
+	last   time.Time     // when the last batch was given
 }
 
 // streamed is one thing that a stream brought.
@@ -82,7 +83,7 @@ func (f *following) load(ctx context.Context, b Backend) loadedMsg {
 
 // run brings what happens in the session after a seq, until ctx ends.
 func (f *following) run(ctx context.Context, b Backend, after uint64) {
-	defer close(f.stream)
+	defer close(f.over)
 	defer func() {
 		// The terminal is restored where the program is drawn, so that is where it ends.
 		if r := recover(); r != nil {
@@ -97,10 +98,14 @@ func (f *following) run(ctx context.Context, b Backend, after uint64) {
 	}
 }
 
+// push hands something on. The backend may still tell of its connection when the following
+// is over; that is left alone.
 func (f *following) push(ctx context.Context, s streamed) bool {
 	select {
 	case f.stream <- s:
 		return true
+	case <-f.over:
+		return false
 	case <-ctx.Done():
 		return false
 	}
@@ -113,19 +118,29 @@ const mostGathered = 4096
 // is due.
 func (f *following) next(ctx context.Context) tea.Msg {
 	msg := streamMsg{from: f}
-	take := func(s streamed, ok bool) (more bool) {
-		if !ok {
-			msg.over = true
-			return false
-		}
+	take := func(s streamed) (more bool) {
 		msg.batch = append(msg.batch, s)
 		return len(msg.batch) < mostGathered
 	}
+	// rest takes what is left when nothing more comes.
+	rest := func() {
+		for more := true; more; {
+			select {
+			case s := <-f.stream:
+				more = take(s)
+			default:
+				msg.over, more = true, false
+			}
+		}
+	}
 	select {
-	case s, ok := <-f.stream:
-		if !take(s, ok) {
+	case s := <-f.stream:
+		if !take(s) {
 			return msg
 		}
+	case <-f.over:
+		rest()
+		return msg
 	case <-ctx.Done():
 		return nil
 	}
@@ -134,10 +149,12 @@ func (f *following) next(ctx context.Context) tea.Msg {
 	defer stop()
 	for {
 		select {
-		case s, ok := <-f.stream:
-			if take(s, ok) {
+		case s := <-f.stream:
+			if take(s) {
 				continue
 			}
+		case <-f.over:
+			rest()
 		case <-due:
 		case <-ctx.Done():
 			return nil

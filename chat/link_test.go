@@ -145,3 +145,23 @@ func TestReconnect_Resync(t *testing.T) {
 		t.Errorf("the screen is\n%s", p.Screen())
 	}
 }
+
+// TestReconnect_ToldLate: a backend that tells of its connection when a stream is over
+// already harms nothing.
+func TestReconnect_ToldLate(t *testing.T) {
+	t.Parallel()
+	p := start(t, newFake())
+	p.until("somebody who follows", func() bool { return p.watcher() != nil })
+	late := p.watcher()
+	p.resync("cli:a", parley.ResyncUnknown)
+	p.says("cli:a", "t1", "chat-x", "read anew")
+	p.shows("▌ read anew")
+	for range 1000 { // more than are kept for who reads
+		late(errors.New("gone"))
+	}
+	p.says("cli:a", "t2", "chat-y", "goes on")
+	p.shows("▌ goes on")
+	if strings.Contains(p.Screen(), "reconnecting") {
+		t.Errorf("the screen is\n%s", p.Screen())
+	}
+}

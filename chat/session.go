@@ -17,7 +17,7 @@ func (m *model) open(id parley.SessionID) tea.Cmd {
 		m.following.stop()
 	}
 	ctx, stop := context.WithCancel(m.tasks.ctx)
-	f := &following{id: id, clock: m.cfg.Clock, ctx: ctx, stop: stop, stream: make(chan streamed, 256)}
+	f := &following{id: id, clock: m.cfg.Clock, ctx: ctx, stop: stop, stream: make(chan streamed, 256), over: make(chan struct{})}
 	m.following = f
 	return m.tasks.cmd(func(context.Context) tea.Msg { return f.load(ctx, m.backend) })
 }
