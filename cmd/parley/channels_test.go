@@ -205,16 +205,18 @@ func TestOutboxCommands(t *testing.T) {
 	s.broken = parley.Errorf(parley.CodeForbidden, "the bot was blocked")
 	in, stop := runChats(t, a)
 	s.came <- says("1", "7", "hello")
-	deadline := time.Now().Add(time.Minute)
-	for {
-		dead, err := in.store.Deliveries(t.Context(), parley.SeeAll(), parley.DeliveryQuery{State: parley.DeliveryDead})
-		if err != nil || time.Now().After(deadline) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		dead, err := in.store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: parley.DeliveryDead})
+		if err != nil {
 			t.Fatalf("nothing was given up: %v", err)
 		}
 		if len(dead) > 0 {
+			tick.Stop()
 			break
 		}
-		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // it polls, with a deadline
+		<-tick.C
 	}
 	stop()
 	run := func(args ...string) string {
