@@ -115,6 +115,7 @@ func (s *Script) choose(req parley.ModelRequest) (int, groups, *view) {
 
 // first gives the first rule that fits and was not used up.
 func (s *Script) first(v *view, used []int) (int, groups) {
+	v.listen()
 	for i := range s.rules {
 		r := &s.rules[i]
 		if r.times != 0 && used[i] >= r.times {

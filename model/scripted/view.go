@@ -21,7 +21,7 @@ const (
 type view struct {
 	offered []string // names of tools
 	user    string   // what was said last, as it came
-	heard   string   // the same without what a group puts in front
+	heard   string   // the same without what a group puts in front, once somebody listens
 	lower   string   // the same in small letters
 	said    []string // what was said before
 	media   []string // what came with it, described
@@ -87,7 +87,7 @@ func (v *view) hear(m parley.ModelMessage) {
 	if v.user != "" {
 		v.said = append(v.said, v.user)
 	}
-	var text []parley.Part
+	text := make([]parley.Part, 0, len(m.Parts))
 	for _, p := range m.Parts {
 		text = append(text, p.Part)
 		if p.Media != nil {
@@ -95,9 +95,13 @@ func (v *view) hear(m parley.ModelMessage) {
 		}
 	}
 	v.user = strings.TrimSpace(clean(parley.PlainText(text)))
+	v.round, v.results = 1, nil
+}
+
+// listen takes in what was said last. What was said before is seldom looked at.
+func (v *view) listen() {
 	v.heard = strings.TrimSpace(v.user[len(inFront.FindString(v.user)):])
 	v.lower = strings.ToLower(v.heard)
-	v.round, v.results = 1, nil
 }
 
 // describe says what a file is, by its bytes if they are there.
