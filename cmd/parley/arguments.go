@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,27 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) error {
 		return nil
 	}
 	return &statusError{exitFailed, "nothing was changed"}
+}
+
+// readSecret reads a line that is not shown while it is typed. Where nobody sits at a
+// terminal, nobody is asked.
+func (a *app) readSecret(ctx context.Context, question string) (line string, err error) {
+	if f, ok := a.in.(*os.File); ok && a.inTerminal {
+		a.say(question)
+		show, failed := hideTyping(f)
+		if failed != nil {
+			return "", fmt.Errorf("hide what is typed: %w", failed)
+		}
+		defer func() {
+			err = errors.Join(err, show())
+			a.say("\n") // what was typed had none that can be seen
+		}()
+	}
+	line, err = bufio.NewReader(interruptible(ctx, a.in)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) { // the last line may have no end
+		return "", fmt.Errorf("read what was typed: %w", err)
+	}
+	return strings.TrimSpace(line), nil
 }
 
 // yesFlag lets a command line answer the question.

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -66,7 +64,7 @@ func (a *app) channelsAdd(ctx context.Context, name string, o addOptions) error 
 		return parley.Errorf(parley.CodeConflict, "%s has a token already, %s; change it in the configuration", name, cfg.Token)
 	}
 	if !known {
-		if cfg.Token, err = a.askToken(name, o.token); err != nil {
+		if cfg.Token, err = a.askToken(ctx, name, o.token); err != nil {
 			return err
 		}
 	}
@@ -97,20 +95,16 @@ func (a *app) channelsAdd(ctx context.Context, name string, o addOptions) error 
 
 // askToken gives where the token is: where the flag says, or in a file that is written
 // with what is typed.
-func (a *app) askToken(name, where string) (secret.Ref, error) {
+func (a *app) askToken(ctx context.Context, name, where string) (secret.Ref, error) {
 	if where != "" {
 		return secret.Parse(where)
 	}
-	if a.inTerminal {
-		a.say("The bot's token: ")
+	token, err := a.readSecret(ctx, "The bot's token (it is not shown): ")
+	if err != nil {
+		return secret.Ref{}, err
 	}
-	line, err := bufio.NewReader(a.in).ReadString('\n')
-	if errors.Is(err, io.EOF) {
-		err = nil // the last line may have no end
-	}
-	token := strings.TrimSpace(line)
 	if token == "" {
-		return secret.Ref{}, errors.Join(parley.Errorf(parley.CodeInvalid, "there is no token; type it, or say with --token where it is"), err)
+		return secret.Ref{}, parley.Errorf(parley.CodeInvalid, "there is no token; type it, or say with --token where it is")
 	}
 	dir, err := a.dataDir()
 	if err != nil {

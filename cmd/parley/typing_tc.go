@@ -1,0 +1,11 @@
+//go:build linux || solaris || aix
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// How the settings of a terminal are read and written.
+const (
+	readTerminal  = unix.TCGETS
+	writeTerminal = unix.TCSETS
+)
