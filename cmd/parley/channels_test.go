@@ -236,16 +236,25 @@ func TestOutboxCommands(t *testing.T) {
 	if got := run("outbox", "ls"); !strings.Contains(got, "dead") || !strings.Contains(got, "the bot was blocked") {
 		t.Errorf("got %q", got)
 	}
+	if got := run("status"); !strings.Contains(got, "  outbox     1 given up; see 'parley outbox'\n") {
+		t.Errorf("got %q", got)
+	}
 	if got := run("outbox", "retry", list.Deliveries[0].ID[:6]); got != "1 message on the way.\n" {
 		t.Errorf("got %q", got)
 	}
 	if got := run("outbox", "ls", "--state", "pending"); !strings.Contains(got, "pending") {
 		t.Errorf("got %q", got)
 	}
+	if got := run("status"); !strings.Contains(got, "  outbox     1 on the way\n") {
+		t.Errorf("got %q", got)
+	}
 	if got := run("outbox", "drop", list.Deliveries[0].ID); got != "1 message dropped.\n" {
 		t.Errorf("got %q", got)
 	}
 	if got := run("outbox", "--json"); !strings.Contains(got, `"deliveries": []`) {
+		t.Errorf("got %q", got)
+	}
+	if got := run("status"); strings.Contains(got, "outbox") {
 		t.Errorf("got %q", got)
 	}
 }

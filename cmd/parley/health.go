@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/httpapi"
 	"github.com/parley-run/parley/internal/disk"
 )
@@ -71,16 +72,37 @@ func (h *health) look(ctx context.Context) httpapi.Readiness {
 	case room < leastDisk:
 		out.Ready, out.Disk = false, "it is full"
 	}
-	stats, err := h.in.engine.Stats(ctx)
-	if err != nil {
+	var err error
+	if out.Backlog, err = backlog(ctx, h.in.engine, h.in.store); err != nil {
 		out.Ready, out.Store = false, "it cannot be read"
-		return out
-	}
-	out.Backlog = httpapi.Backlog{Running: stats.Running, Parked: stats.Parked, Awaiting: stats.Awaiting, Queued: stats.Queued}
-	if !stats.OldestQueued.IsZero() {
-		out.Backlog.OldestSeconds = int64(time.Since(stats.OldestQueued).Seconds())
 	}
 	return out
+}
+
+// mostCounted is how many deliveries of a kind are counted.
+const mostCounted = 100
+
+// backlog says how much there is to be done.
+func backlog(ctx context.Context, eng *engine.Engine, store parley.Store) (b httpapi.Backlog, err error) {
+	stats, err := eng.Stats(ctx)
+	if err != nil {
+		return b, err
+	}
+	b = httpapi.Backlog{Running: stats.Running, Parked: stats.Parked, Awaiting: stats.Awaiting, Queued: stats.Queued}
+	if !stats.OldestQueued.IsZero() {
+		b.OldestSeconds = int64(time.Since(stats.OldestQueued).Seconds())
+	}
+	for _, count := range []struct {
+		of    parley.DeliveryState
+		field *int
+	}{{"", &b.Unsent}, {parley.DeliveryHeld, &b.Held}, {parley.DeliveryDead, &b.Dead}} {
+		list, err := store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: count.of, Limit: mostCounted})
+		if err != nil {
+			return b, err
+		}
+		*count.field = len(list)
+	}
+	return b, nil
 }
 
 // providers says how those who have models are, as far as they were asked.

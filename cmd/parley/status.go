@@ -143,19 +143,16 @@ func (a *app) lookInside(ctx context.Context, c *condition) (err error) {
 	if err != nil {
 		return err
 	}
-	stats, err := eng.Stats(ctx)
+	todo, err := backlog(ctx, eng, o.Store)
 	if err != nil {
 		return err
 	}
 	c.Answered = &client.Readiness{
 		Ready: c.Room >= leastDisk, Store: "ok", Disk: "ok", Channels: map[string]string{}, Providers: map[string]string{},
-		Backlog: client.Backlog{Running: stats.Running, Parked: stats.Parked, Awaiting: stats.Awaiting, Queued: stats.Queued},
+		Backlog: client.Backlog(todo),
 	}
 	if c.Room < leastDisk {
 		c.Answered.Disk = "it is full"
-	}
-	if !stats.OldestQueued.IsZero() {
-		c.Answered.Backlog.OldestSeconds = int64(time.Since(stats.OldestQueued).Seconds())
 	}
 	return nil
 }
@@ -192,6 +189,9 @@ func (c *condition) text(now time.Time) string {
 		row("backlog", "%s", backlogText(state.Backlog))
 		row("providers", "%s", wordsText(state.Providers, "none was asked yet"))
 		row("channels", "%s", wordsText(state.Channels, "none"))
+		if text := outboxText(state.Backlog); text != "" {
+			row("outbox", "%s", text)
+		}
 	}
 	switch {
 	case c.Problem != "":
@@ -207,6 +207,31 @@ func backlogText(l client.Backlog) string {
 		counted(int64(l.Running), "turn"), thousands(int64(l.Awaiting)), thousands(int64(l.Parked)), counted(int64(l.Queued), "message"))
 	if l.Queued > 0 {
 		text += ", the oldest for " + lasted(time.Duration(l.OldestSeconds)*time.Second)
+	}
+	return text
+}
+
+// outboxText says what has not arrived in chats; "" if there is nothing.
+func outboxText(l client.Backlog) string {
+	number := func(n int) string {
+		if n >= mostCounted {
+			return thousands(int64(n)) + " or more"
+		}
+		return thousands(int64(n))
+	}
+	var list []string
+	if l.Unsent > 0 {
+		list = append(list, number(l.Unsent)+" on the way")
+	}
+	if l.Held > 0 {
+		list = append(list, number(l.Held)+" held, as they became old")
+	}
+	if l.Dead > 0 {
+		list = append(list, number(l.Dead)+" given up")
+	}
+	text := strings.Join(list, ", ")
+	if l.Held+l.Dead > 0 {
+		text += "; see 'parley outbox'"
 	}
 	return text
 }
