@@ -82,6 +82,9 @@ func (in *installation) newBots(ctx context.Context, table map[string]newPlatfor
 	maker := &botMaker{table: table, sources: in.sources, public: c.Serve.PublicURL, log: in.options.Log}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		of := c.Channels[name].Bots()
+		if len(of) == 0 {
+			in.options.Log.Warn("a channel has no token, so nobody can write there; 'parley channels add' sets one", "channel", name)
+		}
 		for _, account := range slices.Sorted(maps.Keys(of)) {
 			b, err := maker.newBot(ctx, name, account, of[account])
 			if err != nil {

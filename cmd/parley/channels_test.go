@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -399,5 +400,22 @@ serve: {public_url: "https://parley.example.com"}
 		if w.Code != want {
 			t.Errorf("%s: got %d", path, w.Code)
 		}
+	}
+}
+
+// TestChannelWithoutToken: a channel that nobody can write to is told of.
+func TestChannelWithoutToken(t *testing.T) {
+	t.Parallel()
+	a, _, _ := chatTest(t, "agents: {main: {model: scripted/demo}}\nchannels: {telegram: {allow: ['7']}}")
+	var log bytes.Buffer
+	in, err := a.install(t.Context(), installOptions{Channels: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "channel=telegram") {
+		t.Errorf("the log has %q", &log)
 	}
 }
