@@ -116,11 +116,13 @@ func DecodeBody(t EventType, data []byte) (EventBody, error) {
 		}
 		return c, nil
 	}
-	if m := new(Message); t == EventMessage && scanMessage(data, m) {
-		if err := m.validate(); err != nil {
-			return nil, err
+	if t == EventMessage {
+		if m, ok := scanMessage(data); ok {
+			if err := m.validate(); err != nil {
+				return nil, err
+			}
+			return m, nil
 		}
-		return m, nil
 	}
 	if err := checkDepth("event data", data, MaxDepth+bodyDepth); err != nil {
 		return nil, err

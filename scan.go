@@ -1,6 +1,7 @@
 package parley
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,11 +11,12 @@ import (
 // which was a sixth of all that a busy daemon did. What looks different in any way,
 // and what has more than text, is left to encoding/json.
 
-// scanMessage decodes a message of text. It reports false if it is anything else.
-func scanMessage(data []byte, m *Message) bool {
-	s := scanner{rest: string(data), ok: utf8.Valid(data)}
-	s.object(func(key string) {
-		switch key {
+// scanMessage decodes a message of text. It is not ok if it is anything else.
+func scanMessage(data []byte) (m *Message, ok bool) {
+	m = new(Message)
+	s := scanner{rest: data, ok: utf8.Valid(data)}
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "id":
 			m.ID = s.text()
 		case "role":
@@ -33,12 +35,12 @@ func scanMessage(data []byte, m *Message) bool {
 			s.ok = false
 		}
 	})
-	return s.ok && s.rest == ""
+	return m, s.ok && len(s.rest) == 0
 }
 
 func (s *scanner) part() (p Part) {
-	s.object(func(key string) {
-		switch key {
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "type":
 			p.Kind = PartKind(s.text())
 		case "text":
@@ -53,8 +55,8 @@ func (s *scanner) part() (p Part) {
 }
 
 func (s *scanner) inputRef() (r InputRef) {
-	s.object(func(key string) {
-		switch key {
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "origin":
 			r.Origin = s.text()
 		case "id":
@@ -67,15 +69,16 @@ func (s *scanner) inputRef() (r InputRef) {
 }
 
 // scanner reads JSON from the front. Once it meets something that it does not know, it
-// is not ok, and all else that it gives means nothing.
+// is not ok, and all else that it gives means nothing. What it gives does not share the
+// memory of what it reads.
 type scanner struct {
-	rest string
+	rest []byte
 	ok   bool
 }
 
-// takes reports whether s begins with c, and takes it.
+// takes reports whether the rest begins with c, and takes it.
 func (s *scanner) takes(c byte) bool {
-	if !s.ok || s.rest == "" || s.rest[0] != c {
+	if !s.ok || len(s.rest) == 0 || s.rest[0] != c {
 		return false
 	}
 	s.rest = s.rest[1:]
@@ -88,30 +91,33 @@ func (s *scanner) expect(c byte) {
 	}
 }
 
+// maxNames is how many fields an object may have.
+const maxNames = 8
+
 // object calls field for each name, which reads its value. A name that comes twice is
 // not known: encoding/json has rules for that.
-func (s *scanner) object(field func(name string)) {
+func (s *scanner) object(field func(name []byte)) {
 	s.expect('{')
 	if s.takes('}') {
 		return
 	}
-	var names [8]string
+	var names [maxNames][]byte
 	for i := 0; s.ok; i++ {
-		name := s.text()
-		for _, before := range names[:min(i, len(names))] {
-			if before == name {
+		name, escaped := s.quoted()
+		s.expect(':')
+		if escaped || i == maxNames {
+			s.ok = false
+		}
+		for _, before := range names[:min(i, maxNames)] {
+			if bytes.Equal(before, name) {
 				s.ok = false
 			}
 		}
-		if i >= len(names) {
-			s.ok = false
+		if !s.ok {
 			return
 		}
 		names[i] = name
-		s.expect(':')
-		if s.ok {
-			field(name)
-		}
+		field(name)
 		if !s.takes(',') {
 			break
 		}
@@ -131,52 +137,56 @@ func (s *scanner) array(item func()) {
 	s.expect(']')
 }
 
+// bool reads true. This package leaves false out where it encodes.
 func (s *scanner) bool() bool {
-	if rest, found := strings.CutPrefix(s.rest, "true"); found {
-		s.rest = rest
-		return true
-	}
-	s.ok = false // false is left out where this package encodes
-	return false
+	rest, found := bytes.CutPrefix(s.rest, []byte("true"))
+	s.rest, s.ok = rest, s.ok && found
+	return found
 }
 
-// escapes are the letters behind a backslash and what they stand for.
-const escapes = "n\nt\tr\r\"\"\\\\//b\bf\f"
-
-func (s *scanner) text() string {
+// quoted takes a string, as it stands between its quotes.
+func (s *scanner) quoted() (raw []byte, escaped bool) {
 	s.expect('"')
-	if !s.ok {
-		return ""
-	}
-	var b strings.Builder
-	for start, i := 0, 0; i < len(s.rest); i++ {
+	for i := 0; s.ok && i < len(s.rest); i++ {
 		switch c := s.rest[i]; {
+		case c == '"':
+			raw, s.rest = s.rest[:i], s.rest[i+1:]
+			return raw, escaped
+		case c == '\\':
+			escaped = true
+			i++ // what comes next does not end it
 		case c < ' ':
 			s.ok = false
-			return ""
-		case c == '"':
-			text := s.rest[start:i]
-			s.rest = s.rest[i+1:]
-			if b.Len() == 0 {
-				return text
-			}
-			b.WriteString(text)
-			return b.String()
-		case c == '\\':
-			b.WriteString(s.rest[start:i])
-			i++
-			at := -1
-			if i < len(s.rest) {
-				at = strings.IndexByte(escapes, s.rest[i])
-			}
-			if at < 0 || at%2 != 0 {
-				s.ok = false
-				return ""
-			}
-			b.WriteByte(escapes[at+1])
-			start = i + 1
 		}
 	}
 	s.ok = false
-	return ""
+	return nil, false
+}
+
+// escapes are the letters behind a backslash, each with what it stands for.
+const escapes = "n\nt\tr\r\"\"\\\\//b\bf\f"
+
+func (s *scanner) text() string {
+	raw, escaped := s.quoted()
+	if !escaped {
+		return string(raw)
+	}
+	var b strings.Builder
+	b.Grow(len(raw))
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			b.Write(raw)
+			return b.String()
+		}
+		// There is a letter behind it: else the quote would not have been the end.
+		at := strings.IndexByte(escapes, raw[i+1])
+		if at < 0 || at%2 != 0 {
+			s.ok = false
+			return ""
+		}
+		b.Write(raw[:i])
+		b.WriteByte(escapes[at+1])
+		raw = raw[i+2:]
+	}
 }

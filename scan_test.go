@@ -1,6 +1,8 @@
 package parley_test
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -44,7 +46,7 @@ func sameAsLong(t *testing.T, data string) {
 	t.Helper()
 	short, shortErr := parley.DecodeBody(parley.EventMessage, []byte(data))
 	long, longErr := parley.DecodeBody(parley.EventMessage, []byte(" "+data))
-	if parley.CodeOf(shortErr) != parley.CodeOf(longErr) {
+	if parley.CodeOf(shortErr) != parley.CodeOf(longErr) || fmt.Sprint(shortErr) != fmt.Sprint(longErr) {
 		t.Fatalf("%q: %v, and the long way %v", data, shortErr, longErr)
 	}
 	if diff := cmp.Diff(long, short); shortErr == nil && diff != "" {
@@ -72,6 +74,29 @@ func TestDecodeBody_MessageTakesShortWay(t *testing.T) {
 			t.Errorf("%q: %v allocations, and %v the long way", data, short, long)
 		}
 	}
+}
+
+// Who keeps the id of a message does not keep the message.
+func TestDecodeBody_MessageSharesNoMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	ids := make([]string, 50)
+	for i := range ids {
+		body, err := parley.DecodeBody(parley.EventMessage,
+			[]byte(`{"id":"m","role":"user","parts":[{"type":"text","text":"`+strings.Repeat("long ", 50_000)+`"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := body.(*parley.Message)
+		ids[i] = m.ID
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 5_000_000 {
+		t.Errorf("%d ids keep %d bytes", len(ids), kept)
+	}
+	runtime.KeepAlive(ids)
 }
 
 func FuzzDecodeMessage(f *testing.F) {

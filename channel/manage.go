@@ -2,34 +2,37 @@ package channel
 
 import (
 	"context"
-	"time"
 
 	"github.com/parley-run/parley"
 )
 
-// Stats are what is in an outbox. Counts end at [parley.MaxPageSize].
+// MostCounted is where the counts of [Stats] end.
+const MostCounted = 100
+
+// Stats are what has not arrived. Counts end at [MostCounted].
 type Stats struct {
-	Open   int
-	Held   int
-	Dead   int
-	Oldest time.Time // of the open ones; zero: there are none
+	Open int // on the way; not what is shown while it is being written
+	Held int
+	Dead int
 }
 
-// Stats looks into the outbox.
-func (o *Outbox) Stats(ctx context.Context) (Stats, error) {
+// StatsOf looks into the outbox of a store.
+func StatsOf(ctx context.Context, store parley.Store) (Stats, error) {
 	var s Stats
 	for _, c := range []struct {
-		state parley.DeliveryState
-		n     *int
-	}{{"", &s.Open}, {parley.DeliveryHeld, &s.Held}, {parley.DeliveryDead, &s.Dead}} {
-		rows, err := o.store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: c.state, Limit: parley.MaxPageSize})
+		q parley.DeliveryQuery
+		n *int
+	}{
+		{parley.DeliveryQuery{Draft: new(false)}, &s.Open},
+		{parley.DeliveryQuery{State: parley.DeliveryHeld}, &s.Held},
+		{parley.DeliveryQuery{State: parley.DeliveryDead}, &s.Dead},
+	} {
+		c.q.Limit = MostCounted
+		rows, err := store.Deliveries(ctx, parley.SeeAll(), c.q)
 		if err != nil {
 			return Stats{}, err
 		}
 		*c.n = len(rows)
-		if c.state == "" && len(rows) > 0 {
-			s.Oldest = rows[0].CreatedAt
-		}
 	}
 	return s, nil
 }

@@ -2,6 +2,8 @@ package channel_test
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/channel"
+	"github.com/parley-run/parley/sqlite"
 )
 
 func TestRetryAndDrop(t *testing.T) {
@@ -61,9 +64,44 @@ func TestRetryAndDrop(t *testing.T) {
 	if err != nil || len(lines) != 2 || lines[0].Action != "outbox_drop" || lines[1].Subject != string(dead[0].ID) || lines[1].Actor != owner.Identity {
 		t.Errorf("the audit has %+v, %v", lines, err)
 	}
-	stats, err := w.outbox.Stats(t.Context())
+	stats, err := channel.StatsOf(t.Context(), w.store)
 	if err != nil || stats != (channel.Stats{}) {
 		t.Errorf("stats are %+v, %v", stats, err)
+	}
+}
+
+// TestStatsOf: what is shown while it is being written is not on its way.
+func TestStatsOf(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"), sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	change := parley.SessionChange{Session: "fake:a", Create: &parley.NewSession{
+		Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "channel"}, Type: parley.SessionDirect,
+	}}
+	add := func(state parley.DeliveryState, draft bool) {
+		id := parley.DeliveryID(fmt.Sprintf("d%d", len(change.Deliveries)))
+		change.Deliveries = append(change.Deliveries, parley.DeliveryChange{New: &parley.Delivery{
+			ID: id, Session: change.Session, Kind: parley.DeliveryMessage, Target: parley.Target{Channel: "fake", Chat: "a"}, Text: "hello", State: state, Draft: draft,
+		}})
+	}
+	add(parley.DeliverySending, true)
+	for _, state := range []parley.DeliveryState{
+		parley.DeliveryPending, parley.DeliverySending, parley.DeliveryUnknown, parley.DeliveryHeld, parley.DeliverySent, parley.DeliveryDropped,
+	} {
+		add(state, false)
+	}
+	for range channel.MostCounted + 1 {
+		add(parley.DeliveryDead, false)
+	}
+	if _, err := store.Commit(t.Context(), parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{change}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := channel.StatsOf(t.Context(), store)
+	if want := (channel.Stats{Open: 3, Held: 1, Dead: channel.MostCounted}); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }
 

@@ -24,7 +24,7 @@ type Backlog struct {
 	Queued   int `json:"queued"`   // messages that wait for their turn
 	// OldestSeconds is how long the message has waited that waits longest.
 	OldestSeconds int64 `json:"oldest_seconds"`
-	// Unsent, Held and Dead are deliveries to chats. Each is counted up to 100.
+	// Unsent, Held and Dead are deliveries to chats, each counted up to 100.
 	Unsent int `json:"unsent"` // on their way
 	Held   int `json:"held"`   // became old while nothing could be sent
 	Dead   int `json:"dead"`   // given up

@@ -109,7 +109,8 @@ type Backlog struct {
 	Queued   int `json:"queued" jsonschema:"messages that wait for their turn"`
 	// OldestSeconds is how long the message has waited that waits longest.
 	OldestSeconds int64 `json:"oldest_seconds" jsonschema:"how long the oldest of them has waited"`
-	// Unsent, Held and Dead are deliveries to chats. Each is counted up to 100.
+	// Unsent, Held and Dead are deliveries to chats, each counted up to 100. The daemon
+	// counts them; an API without [Config.ReadyFunc] does not.
 	Unsent int `json:"unsent" jsonschema:"deliveries that are on their way to chats, counted up to 100"`
 	Held   int `json:"held" jsonschema:"deliveries that became old while nothing could be sent, counted up to 100"`
 	Dead   int `json:"dead" jsonschema:"deliveries that were given up, counted up to 100"`

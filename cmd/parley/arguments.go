@@ -55,11 +55,11 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) error {
 // terminal, nobody is asked.
 func (a *app) readSecret(ctx context.Context, question string) (line string, err error) {
 	if f, ok := a.in.(*os.File); ok && a.inTerminal {
-		a.say(question)
 		show, failed := hideTyping(f)
 		if failed != nil {
 			return "", fmt.Errorf("hide what is typed: %w", failed)
 		}
+		a.say(question)
 		defer func() {
 			err = errors.Join(err, show())
 			a.say("\n") // what was typed had none that can be seen

@@ -82,8 +82,9 @@ func (in *installation) newBots(ctx context.Context, table map[string]newPlatfor
 	maker := &botMaker{table: table, sources: in.sources, public: c.Serve.PublicURL, log: in.options.Log}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		of := c.Channels[name].Bots()
-		if len(of) == 0 {
-			in.options.Log.Warn("a channel has no token, so nobody can write there; 'parley channels add' sets one", "channel", name)
+		// A channel that others bring messages from needs none.
+		if len(of) == 0 && table[name] != nil {
+			in.options.Log.Warn("channels."+name+" has no token, so no bot is connected", "channel", name)
 		}
 		for _, account := range slices.Sorted(maps.Keys(of)) {
 			b, err := maker.newBot(ctx, name, account, of[account])

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/channel"
+	"github.com/parley-run/parley/client"
 	"github.com/parley-run/parley/config"
 )
 
@@ -403,10 +404,10 @@ serve: {public_url: "https://parley.example.com"}
 	}
 }
 
-// TestChannelWithoutToken: a channel that nobody can write to is told of.
+// TestChannelWithoutToken: a channel that could have a bot and has none is told of.
 func TestChannelWithoutToken(t *testing.T) {
 	t.Parallel()
-	a, _, _ := chatTest(t, "agents: {main: {model: scripted/demo}}\nchannels: {telegram: {allow: ['7']}}")
+	a, _, _ := chatTest(t, "agents: {main: {model: scripted/demo}}\nchannels: {telegram: {allow: ['7']}, slack: {session: {reset: {mode: none}}}}")
 	var log bytes.Buffer
 	in, err := a.install(t.Context(), installOptions{Channels: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
@@ -415,7 +416,19 @@ func TestChannelWithoutToken(t *testing.T) {
 	if err := in.close(); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "channel=telegram") {
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "channel=telegram") || strings.Contains(log.String(), "slack") {
 		t.Errorf("the log has %q", &log)
+	}
+}
+
+func TestOutboxText(t *testing.T) {
+	t.Parallel()
+	for want, l := range map[string]client.Backlog{
+		"": {Queued: 3}, "2 on the way": {Unsent: 2}, "100 or more on the way": {Unsent: 100},
+		"1 on the way, 2 held, as they became old, 3 given up; see 'parley outbox'": {Unsent: 1, Held: 2, Dead: 3},
+	} {
+		if got := outboxText(l); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/channel"
 	"github.com/parley-run/parley/engine"
 	"github.com/parley-run/parley/httpapi"
 	"github.com/parley-run/parley/internal/disk"
@@ -72,37 +73,38 @@ func (h *health) look(ctx context.Context) httpapi.Readiness {
 	case room < leastDisk:
 		out.Ready, out.Disk = false, "it is full"
 	}
-	var err error
-	if out.Backlog, err = backlog(ctx, h.in.engine, h.in.store); err != nil {
+	if err := count(ctx, h.in.engine, &out.Backlog); err != nil {
+		h.in.options.Log.Error("the store cannot be read", "error", err)
 		out.Ready, out.Store = false, "it cannot be read"
+	}
+	// Messages are taken whatever is in the way of answers.
+	if err := countUnsent(ctx, h.in.store, &out.Backlog); err != nil {
+		h.in.options.Log.Error("the outbox cannot be read", "error", err)
 	}
 	return out
 }
 
-// mostCounted is how many deliveries of a kind are counted.
-const mostCounted = 100
-
-// backlog says how much there is to be done.
-func backlog(ctx context.Context, eng *engine.Engine, store parley.Store) (b httpapi.Backlog, err error) {
+// count says how much the engine has to do.
+func count(ctx context.Context, eng *engine.Engine, b *httpapi.Backlog) error {
 	stats, err := eng.Stats(ctx)
 	if err != nil {
-		return b, err
+		return err
 	}
-	b = httpapi.Backlog{Running: stats.Running, Parked: stats.Parked, Awaiting: stats.Awaiting, Queued: stats.Queued}
+	b.Running, b.Parked, b.Awaiting, b.Queued = stats.Running, stats.Parked, stats.Awaiting, stats.Queued
 	if !stats.OldestQueued.IsZero() {
 		b.OldestSeconds = int64(time.Since(stats.OldestQueued).Seconds())
 	}
-	for _, count := range []struct {
-		of    parley.DeliveryState
-		field *int
-	}{{"", &b.Unsent}, {parley.DeliveryHeld, &b.Held}, {parley.DeliveryDead, &b.Dead}} {
-		list, err := store.Deliveries(ctx, parley.SeeAll(), parley.DeliveryQuery{State: count.of, Limit: mostCounted})
-		if err != nil {
-			return b, err
-		}
-		*count.field = len(list)
+	return nil
+}
+
+// countUnsent says how much has not arrived in chats.
+func countUnsent(ctx context.Context, store parley.Store, b *httpapi.Backlog) error {
+	stats, err := channel.StatsOf(ctx, store)
+	if err != nil {
+		return err
 	}
-	return b, nil
+	b.Unsent, b.Held, b.Dead = stats.Open, stats.Held, stats.Dead
+	return nil
 }
 
 // providers says how those who have models are, as far as they were asked.

@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/channel"
 	"github.com/parley-run/parley/client"
 	"github.com/parley-run/parley/engine"
+	"github.com/parley-run/parley/httpapi"
 	"github.com/parley-run/parley/internal/disk"
 )
 
@@ -26,7 +28,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Say whether Parley is well",
 		Long: `Status says whether a daemon runs on the data folder and how it is: its store, the
-room on the disk, what is to be done, the providers of models and the channels.
+room on the disk, what is to be done, the providers of models, the channels, and what
+has not arrived there.
 
 It exits with 1 if something is not well. That no daemon runs is told, and is no
 fault.`,
@@ -143,8 +146,8 @@ func (a *app) lookInside(ctx context.Context, c *condition) (err error) {
 	if err != nil {
 		return err
 	}
-	todo, err := backlog(ctx, eng, o.Store)
-	if err != nil {
+	var todo httpapi.Backlog
+	if err := errors.Join(count(ctx, eng, &todo), countUnsent(ctx, o.Store, &todo)); err != nil {
 		return err
 	}
 	c.Answered = &client.Readiness{
@@ -214,7 +217,7 @@ func backlogText(l client.Backlog) string {
 // outboxText says what has not arrived in chats; "" if there is nothing.
 func outboxText(l client.Backlog) string {
 	number := func(n int) string {
-		if n >= mostCounted {
+		if n >= channel.MostCounted {
 			return thousands(int64(n)) + " or more"
 		}
 		return thousands(int64(n))

@@ -23,6 +23,7 @@ type view struct {
 	user    string   // what was said last, as it came
 	heard   string   // the same without what a group puts in front, once somebody listens
 	lower   string   // the same in small letters
+	deaf    bool     // nobody has listened to it yet
 	said    []string // what was said before
 	media   []string // what came with it, described
 	turn    int      // how often people have spoken; messages in a row are one
@@ -95,11 +96,15 @@ func (v *view) hear(m parley.ModelMessage) {
 		}
 	}
 	v.user = strings.TrimSpace(clean(parley.PlainText(text)))
-	v.round, v.results = 1, nil
+	v.round, v.results, v.deaf = 1, nil, true
 }
 
 // listen takes in what was said last. What was said before is seldom looked at.
 func (v *view) listen() {
+	if !v.deaf {
+		return
+	}
+	v.deaf = false
 	v.heard = strings.TrimSpace(v.user[len(inFront.FindString(v.user)):])
 	v.lower = strings.ToLower(v.heard)
 }
