@@ -73,7 +73,7 @@ func (h *health) look(ctx context.Context) httpapi.Readiness {
 	case room < leastDisk:
 		out.Ready, out.Disk = false, "it is full"
 	}
-	if err := count(ctx, h.in.engine, &out.Backlog); err != nil {
+	if err := countWork(ctx, h.in.engine, &out.Backlog); err != nil {
 		h.in.options.Log.Error("the store cannot be read", "error", err)
 		out.Ready, out.Store = false, "it cannot be read"
 	}
@@ -84,8 +84,8 @@ func (h *health) look(ctx context.Context) httpapi.Readiness {
 	return out
 }
 
-// count says how much the engine has to do.
-func count(ctx context.Context, eng *engine.Engine, b *httpapi.Backlog) error {
+// countWork says how much the engine has to do.
+func countWork(ctx context.Context, eng *engine.Engine, b *httpapi.Backlog) error {
 	stats, err := eng.Stats(ctx)
 	if err != nil {
 		return err

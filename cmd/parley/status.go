@@ -147,7 +147,7 @@ func (a *app) lookInside(ctx context.Context, c *condition) (err error) {
 		return err
 	}
 	var todo httpapi.Backlog
-	if err := errors.Join(count(ctx, eng, &todo), countUnsent(ctx, o.Store, &todo)); err != nil {
+	if err := errors.Join(countWork(ctx, eng, &todo), countUnsent(ctx, o.Store, &todo)); err != nil {
 		return err
 	}
 	c.Answered = &client.Readiness{
