@@ -201,10 +201,8 @@ func (p *page) script(expression string) {
 	p.run(chromedp.Evaluate[chromedp.Void](expression))
 }
 
-// press clicks the button with a text.
+// press clicks the button with a text, when it is there.
 func (p *page) press(text string) {
 	p.t.Helper()
-	button := fmt.Sprintf(`[...document.querySelectorAll('button')].find((b) => b.checkVisibility() && b.textContent === %s)`, strconv.Quote(text))
-	p.until(button)
-	p.script(button + ".click()")
+	p.until(fmt.Sprintf(`[...document.querySelectorAll('button')].some((b) => b.checkVisibility() && b.textContent === %s && (b.click(), true))`, strconv.Quote(text)))
 }

@@ -97,6 +97,8 @@ func (s *Server) ask(ctx context.Context, l *link) (list []parley.Tool, lost boo
 		return s.name(found), false, nil
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
+	case s.isClosed():
+		return nil, false, s.errClosed()
 	case limited.Err() != nil:
 		return nil, false, parley.Errorf(parley.CodeUnavailable, "MCP server %s did not list its tools within %v", s.cfg.Name, s.cfg.Timeout)
 	}

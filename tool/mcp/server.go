@@ -229,6 +229,12 @@ func (c Config) warn(format string, args ...any) {
 	c.WarnFunc(said(c.Scrubber, fmt.Sprintf("MCP server %s: %s", c.Name, fmt.Sprintf(format, args...))))
 }
 
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 func (s *Server) errClosed() error {
 	return parley.Errorf(parley.CodeUnavailable, "MCP server %s is closed", s.cfg.Name)
 }
