@@ -101,8 +101,7 @@ func (t *tx) applyTally(h *head, tally *parley.Tally) error {
 }
 
 func (t *tx) setPreview(session int64, seq uint64, text string) error {
-	return t.c.exec(`INSERT INTO previews (nr, seq, text) VALUES (?, ?, ?)
-		ON CONFLICT (nr) DO UPDATE SET seq = excluded.seq, text = excluded.text`, session, seq, text)
+	return t.c.exec(`UPDATE heads SET preview_seq = ?, preview = ? WHERE nr = ?`, seq, text, session)
 }
 
 func (t *tx) setParticipants(session int64, changes []parley.ParticipantChanged) error {

@@ -23,7 +23,6 @@ var orphans = []struct{ kind, sql string }{
 	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
 		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},
 	{"a participant of a missing session", `SELECT identity FROM participants WHERE session NOT IN (SELECT nr FROM sessions)`},
-	{"a preview of a missing session", `SELECT nr FROM previews WHERE nr NOT IN (SELECT nr FROM sessions)`},
 	{"an input of a missing session", `SELECT origin || ' ' || id FROM inputs WHERE gone IS NULL AND session NOT IN (SELECT nr FROM sessions)`},
 	{"an input without its event", `SELECT origin || ' ' || id FROM inputs i WHERE gone IS NULL
 		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (i.session << 32 | i.seq) AND e.type = 'session:input')`},

@@ -19,7 +19,7 @@ func (t *tx) delete(at time.Time, h *head) error {
 		return err
 	}
 	for _, sql := range []string{
-		`DELETE FROM sessions WHERE nr = ?`, `DELETE FROM heads WHERE nr = ?`, `DELETE FROM previews WHERE nr = ?`,
+		`DELETE FROM sessions WHERE nr = ?`, `DELETE FROM heads WHERE nr = ?`,
 		`DELETE FROM session_logs WHERE session = ?`, `DELETE FROM participants WHERE session = ?`,
 		`DELETE FROM turns WHERE session = ?`, `DELETE FROM calls WHERE session = ?`, `DELETE FROM approvals WHERE session = ?`,
 		`DELETE FROM outbox WHERE session = ?`, `DELETE FROM notices WHERE session = ?`,

@@ -97,5 +97,5 @@ func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
 			return err
 		}
 	}
-	return t.c.exec(`DELETE FROM previews WHERE nr = ?`, session)
+	return t.setPreview(session, 0, "")
 }

@@ -62,10 +62,10 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 		chat = r.text(34)
 	}, `SELECT s.id, ifnull(k.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
 			h.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
-			s.parent, h.parent_seq, s.created_at, ifnull(p.text, ''),
+			s.parent, h.parent_seq, s.created_at, h.preview,
 			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`, ifnull(s.chat, '')
 		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot
-		LEFT JOIN keys k ON k.nr = h.key LEFT JOIN previews p ON p.nr = s.nr WHERE s.nr = ?`, nr)
+		LEFT JOIN keys k ON k.nr = h.key WHERE s.nr = ?`, nr)
 	if err != nil {
 		return s, err
 	}

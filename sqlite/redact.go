@@ -129,9 +129,9 @@ func (t *tx) redactUses(p place) error {
 	err := t.c.each(func(r row) error {
 		viewers = append(viewers, viewer{nr: r.int(0), parentSeq: r.seq(1), lastSeq: r.seq(2), preview: r.seq(3) == p.seq})
 		return nil
-	}, `SELECT s.nr, h.parent_seq, h.last_seq, ifnull(v.seq, 0)
+	}, `SELECT s.nr, h.parent_seq, h.last_seq, h.preview_seq
 		FROM (SELECT ?1 AS nr UNION SELECT session FROM session_logs WHERE log = ?1 AND upto >= ?2) AS l
-		JOIN sessions s ON s.nr = l.nr JOIN heads h ON h.nr = s.nr LEFT JOIN previews v ON v.nr = s.nr`, p.log, p.seq)
+		JOIN sessions s ON s.nr = l.nr JOIN heads h ON h.nr = s.nr`, p.log, p.seq)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,7 @@
+-- A session's preview lies with its head: a list reads one page less for each session,
+-- and a turn writes one less. preview_seq is that of the message it is of; 0: there is none.
+
+ALTER TABLE heads ADD COLUMN preview_seq INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE heads ADD COLUMN preview TEXT NOT NULL DEFAULT '';
+UPDATE heads SET preview_seq = p.seq, preview = p.text FROM previews p WHERE p.nr = heads.nr;
+DROP TABLE previews;
