@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -16,7 +18,7 @@ type log struct {
 	scrub  bool         // bodies were taken away: their old pages must leave the log
 	doubt  bool         // what was moved may not be in the database: it is to be moved again
 	mover  mover        // moves most of it
-	moving <-chan error // while the mover works: gets how it ended
+	moving <-chan moved // while the mover works: gets how it ended
 
 	retryAt time.Time // no attempt to empty it before
 	timer   *time.Timer
@@ -28,6 +30,7 @@ func (l *log) has(pages int) {
 		l.moveAt = 0 // it was started over
 	}
 	l.pages = pages
+	l.mover.logged.Store(int64(pages))
 }
 
 // isLong reports whether there is something worth moving.
@@ -37,14 +40,23 @@ func (l *log) isLong() bool { return l.pages >= max(checkpointPages, l.moveAt) }
 // next commit starts it over; otherwise it has to grow before it is tried again.
 func (l *log) tried() { l.moveAt = l.pages + growthPages }
 
+// movedTo notes how far the mover has come. What was added since is moved when it is as
+// much again; where readers were in the way, the log has to grow before.
+func (l *log) movedTo(pages int) {
+	if pages <= l.pages { // else it was started over
+		l.moveAt = max(pages+checkpointPages, l.pages+growthPages)
+	}
+}
+
 // checkpoint moves the write-ahead log into the database when it is long enough,
 // or must be emptied. A failure loses nothing, because the log stays; if the disk
 // is broken, the next commit says so. Readers that are in the way are not waited
 // for: it is tried again a little later.
 //
-// A log that has become long is moved in two steps: most of it by another connection,
-// beside the commits, and the little that those have added by the writer itself. Only
-// then does the database have all that the log has, and the log can start over.
+// A log that has become long is moved by another connection, beside the commits, and
+// again when those have added as much. If that finds a moment in which the database has
+// all that the log has, the log starts over. Only a log that is never moved in time is
+// finished by the writer itself, and commits wait for that.
 func (w *writer) checkpoint() {
 	l := &w.log
 	switch {
@@ -58,9 +70,13 @@ func (w *writer) checkpoint() {
 		w.empty(sqlite3.CHECKPOINT_RESTART)
 	case l.moving != nil:
 		select {
-		case err := <-l.moving:
-			w.moved(err)
-			w.moveRest()
+		case m := <-l.moving:
+			w.hasMoved(m)
+			if m.err != nil || l.pages >= finishPages {
+				w.moveRest()
+			} else {
+				l.movedTo(m.pages)
+			}
 		default:
 		}
 	case !l.isLong():
@@ -73,22 +89,27 @@ func (w *writer) checkpoint() {
 
 // startMover lets most of the log be moved.
 func (w *writer) startMover() {
-	over := make(chan error, 1)
+	w.log.mover.hurry = make(chan struct{})
+	over := make(chan moved, 1)
 	w.log.moving = over
-	w.work.Go(func() { over <- w.log.mover.move(w.store) })
+	w.work.Go(func() {
+		pages, err := w.log.mover.move(w.store)
+		over <- moved{pages, err}
+	})
 }
 
 // awaitMover waits until nobody else moves the log.
 func (w *writer) awaitMover() {
 	if w.log.moving != nil {
-		w.moved(<-w.log.moving)
+		close(w.log.mover.hurry)
+		w.hasMoved(<-w.log.moving)
 	}
 }
 
-// moved notes that the mover is done.
-func (w *writer) moved(err error) {
+// hasMoved notes that the mover is done.
+func (w *writer) hasMoved(m moved) {
 	w.log.moving = nil
-	w.log.doubt = w.log.doubt || err != nil
+	w.log.doubt = w.log.doubt || m.err != nil
 }
 
 // moveRest moves what the mover has left, or all of the log.
@@ -141,38 +162,63 @@ func (w *writer) retry() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	l.timer = time.AfterFunc(retryPause, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if !w.closed {
-			w.wake()
-		}
-	})
+	l.timer = time.AfterFunc(retryPause, w.wake)
+}
+
+// moved is how the mover ended: with so many pages of the log in the database.
+type moved struct {
+	pages int
+	err   error
 }
 
 // mover moves the write-ahead log into the database over a connection of its own, so
 // that commits wait neither for the pages to be written nor for the sync.
 type mover struct {
-	conn *conn    // from the first time it is needed on
-	file vfs.File // the database, as it has it open
+	conn   *conn         // from the first time it is needed on
+	file   vfs.File      // the database, as it has it open
+	logged atomic.Int64  // pages that the log has by now
+	began  int64         // and had when the mover began
+	hurry  chan struct{} // is closed when somebody waits for it
 }
 
-// move moves what is in the log by now. SQLite syncs the database only when the whole
-// log was moved, which the commits beside it prevent; so the sync is made here.
-func (m *mover) move(s *Store) (err error) {
+// move moves what is in the log by now, and then the little that commits have added
+// meanwhile, a few times.
+func (m *mover) move(s *Store) (pages int, err error) {
 	if m.conn == nil {
 		err = m.open(s)
 	}
-	if err == nil {
-		_, _, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
-	}
-	if err == nil {
-		err = m.file.Sync(vfs.SYNC_NORMAL)
+	m.began = m.logged.Load()
+	for pass, rest := 0, int64(1); err == nil && rest > 0 && rest <= restPages && pass < maxPasses; pass++ {
+		pages, err = m.pass()
+		rest = m.logged.Load() - int64(pages)
 	}
 	if err != nil {
 		err = errors.Join(err, m.close()) // another connection may do better
 	}
-	return err
+	return pages, err
+}
+
+// pass moves what is in the log by now. SQLite syncs the database only when the whole
+// log was moved, which the commits beside it may prevent; so the sync is made here.
+func (m *mover) pass() (pages int, err error) {
+	_, pages, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	if err == nil {
+		err = m.file.Sync(vfs.SYNC_NORMAL)
+	}
+	return pages, err
+}
+
+// pause lets others have the processor and the disk. The more there is to move, the
+// less can be waited.
+func (m *mover) pause() {
+	if m.logged.Load()-m.began >= checkpointPages/2 {
+		runtime.Gosched()
+		return
+	}
+	select {
+	case <-time.After(movePause):
+	case <-m.hurry:
+	}
 }
 
 func (m *mover) open(s *Store) (err error) {
@@ -184,6 +230,9 @@ func (m *mover) open(s *Store) (err error) {
 		return err
 	}
 	m.file = f.(vfs.File)
+	if db, ok := m.file.(*dbFile); ok {
+		db.pushedFunc = m.pause
+	}
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -18,15 +17,24 @@ func TestAttempts(t *testing.T) {
 		"is read":      {[]int{4000, 4014, 4999, 5000, 5999, 6000}, []int{4000, 5000, 6000}},
 		"is read once": {[]int{4000, 5000, 14, 4000}, []int{4000, 5000, 4000}},
 	} {
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), sqlite.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := sqlite.Attempts(store, c.pages...); !slices.Equal(got, c.want) {
+		if got := sqlite.Attempts(c.pages...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", name, got)
 		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
+	}
+}
+
+// TestMovedAgain: what commits add is moved when it is as much as before; a log that
+// readers hold up is not moved after every commit; one that was started over is new.
+func TestMovedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ pages, moved, want int }{
+		"all of it":    {4000, 4000, 8000},
+		"nearly":       {4300, 4010, 8010},
+		"held up":      {4300, 10, 5300},
+		"started over": {14, 4010, 4000},
+	} {
+		if got := sqlite.MovedAgainAt(c.pages, c.moved); got != c.want {
+			t.Errorf("%s: again at %d, not at %d", name, got, c.want)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -27,11 +29,15 @@ func NewestVersion() int { return newest() }
 
 // MigrateTo moves the schema of an open store, up or down.
 func MigrateTo(ctx context.Context, s *Store, version int) error {
-	from, err := readVersion(s.path, s.writer.conn)
+	c, err := s.connectWriter()
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, s.writer.conn, from, version)
+	from, err := readVersion(s.path, c)
+	if err == nil {
+		err = migrate(ctx, c, from, version)
+	}
+	return errors.Join(err, c.close())
 }
 
 // Abandon lets go of a store as a dying process does: nothing is flushed or
@@ -41,16 +47,29 @@ func Abandon(s *Store) error { return s.lock.release() }
 // HoldWriter makes the writer wait before its next group until the returned
 // function is called. It returns when the writer waits.
 func HoldWriter(s *Store) (release func()) {
+	return hold(s, func(*tx) error { return nil })
+}
+
+// HoldCommit makes the writer wait in the same way, with something to commit.
+func HoldCommit(s *Store) (release func()) {
+	return hold(s, func(t *tx) error {
+		t.wrote = true
+		return t.c.exec(`INSERT INTO meta (name, value) VALUES ('held', 1)`)
+	})
+}
+
+func hold(s *Store, first func(*tx) error) (release func()) {
 	taken, released := make(chan struct{}), make(chan struct{})
-	r := &request{done: make(chan struct{}), apply: func(*tx) error {
+	r := &request{done: make(chan struct{}), apply: func(t *tx) error {
+		err := first(t)
 		close(taken)
 		<-released
-		return nil
+		return err
 	}}
 	s.writer.mu.Lock()
 	s.writer.queue = append(s.writer.queue, r)
-	s.writer.wake()
 	s.writer.mu.Unlock()
+	s.writer.wakes.Signal()
 	<-taken
 	return func() {
 		close(released)
@@ -134,13 +153,42 @@ func Replanned(s *Store) (n int) {
 // Inspect looks at a store's file as Open does first.
 func Inspect(path string) (found bool, err error) { return inspect(path, nil) }
 
+// CountCommits counts the transactions that are committed from now on.
+func CountCommits(ctx context.Context, s *Store) (*atomic.Int64, error) {
+	n := new(atomic.Int64)
+	return n, s.writer.submit(ctx, &request{apply: func(t *tx) error {
+		t.c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+			n.Add(1)
+			s.writer.log.has(pages)
+			return nil
+		})
+		return nil
+	}})
+}
+
+// Waiting gives how many requests wait for the writer.
+func Waiting(s *Store) int {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return len(s.writer.queue)
+}
+
+// MovedAgainAt gives from which length on a log of so many pages is moved again, when the
+// mover has moved that many of it.
+func MovedAgainAt(pages, moved int) int {
+	l := log{pages: pages}
+	l.movedTo(moved)
+	return max(checkpointPages, l.moveAt)
+}
+
 // Attempts gives at which lengths of the write-ahead log it is tried to move all of it,
-// if it has these lengths after one commit and the next. The store is idle.
-func Attempts(s *Store, pages ...int) (at []int) {
+// if it has these lengths after one commit and the next.
+func Attempts(pages ...int) (at []int) {
+	var l log
 	for _, n := range pages {
-		s.writer.log.has(n)
-		if s.writer.log.isLong() {
-			s.writer.moveRest()
+		l.has(n)
+		if l.isLong() {
+			l.tried()
 			at = append(at, n)
 		}
 	}

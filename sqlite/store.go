@@ -17,7 +17,7 @@ import (
 // filling memory.
 const (
 	maxGroup       = 256
-	fewRequests    = 8 // up to so many, those who were answered are not waited for
+	manyRequests   = 8 // so many in a group make it worth to let others join
 	maxGroupBytes  = 4 << 20
 	maxQueue       = 1024
 	defaultReaders = 4
@@ -27,8 +27,13 @@ const (
 
 	pageBytes       = 4096
 	checkpointPages = 4000   // move the write-ahead log into the database from this size on
-	growthPages     = 1000   // and again after so many more
+	growthPages     = 1000   // and again after so many more, where that was not enough
+	finishPages     = 12_000 // from this size on commits wait until all of it is moved
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
+
+	restPages = 64               // that commits have added during a move are moved at once
+	maxPasses = 5                // but only so often
+	movePause = time.Millisecond // after so many pages as are written together
 
 	busyTimeout = 5 * time.Second       // a connection waits that long for another
 	patience    = 20 * time.Millisecond // and a checkpoint that long for readers
@@ -187,6 +192,7 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	// log.
 	s.writer.log.scrub, s.writer.log.doubt = true, true
 	s.writer.checkpoint()
+	s.writer.run()
 	return nil
 }
 

@@ -1,18 +1,37 @@
 package sqlite
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/parley-run/parley/internal/disk"
+)
+
+// pushPages is after how many pages the system is asked to write them.
+const pushPages = 32
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
 // its cells, beyond the reach of secure_delete; a redacted text could survive
 // there. So the gap of every page is cleared when the page is written.
+//
+// The system is made to write the pages while more of them come. Else all are written
+// when the file is synced, at once, and a commit that syncs the log waits behind them.
 type dbFile struct {
 	belowFile
-	page [pageBytes]byte
+	page    [pageBytes]byte
+	written int // pages since the last push
+
+	pushedFunc func() // if set, is called after each push
 }
 
 // WriteAt clears the gap of a page. SQLite's own copy is left as it is.
 func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
+	if f.written++; f.written >= pushPages {
+		f.written = 0
+		defer f.push()
+	}
 	first, last := pageGap(p, off)
 	if first >= last {
 		return f.File.WriteAt(p, off)
@@ -20,6 +39,25 @@ func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
 	copy(f.page[:], p)
 	clear(f.page[first:last])
 	return f.File.WriteAt(f.page[:], off)
+}
+
+// push lets the system begin to write. It says nothing of what becomes of it, and need
+// not: the sync does.
+func (f *dbFile) push() {
+	if f.pushedFunc != nil {
+		defer f.pushedFunc()
+	}
+	for below := f.File; below != nil; {
+		switch b := below.(type) {
+		case interface{ Fd() uintptr }:
+			disk.StartWriting(b.Fd())
+			return
+		case interface{ Unwrap() vfs.File }:
+			below = b.Unwrap()
+		default:
+			return
+		}
+	}
 }
 
 // pageGap gives the unused stretch of a page of a table or an index, and an

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
@@ -13,23 +14,25 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// writer owns the write connection. Its goroutine exists only while requests
-// wait.
+// writer owns the write connection. Its goroutine lives from run to stop: one for
+// each group would have to grow its stack to what SQLite needs every time.
 type writer struct {
 	store *Store
 	slots chan struct{} // bounds the queue; callers wait for one
 
-	mu      sync.Mutex
-	queue   []*request
-	working bool
-	closed  bool
-	work    sync.WaitGroup
+	mu     sync.Mutex
+	wakes  *sync.Cond // there is something to do
+	woken  bool       // for something else than a request
+	queue  []*request
+	closed bool
+	work   sync.WaitGroup
 
 	// What follows belongs to the goroutine.
 	conn  *conn  // nil after a failure, until it is opened again
 	pos   uint64 // of the last event
 	known knownHeads
 	log   log
+	usual int // requests in a group, lately
 }
 
 // request is something to be written, and its outcome.
@@ -47,6 +50,7 @@ type request struct {
 
 func (w *writer) init(s *Store) {
 	w.store = s
+	w.wakes = sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 }
 
@@ -93,8 +97,8 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 		return errClosed()
 	}
 	w.queue = append(w.queue, r)
-	w.wake()
 	w.mu.Unlock()
+	w.wakes.Signal()
 
 	select {
 	case <-r.done:
@@ -118,56 +122,95 @@ func (w *writer) withdraw(r *request) bool {
 	defer w.mu.Unlock()
 	for i := range w.queue {
 		if w.queue[i] == r {
-			w.queue = append(w.queue[:i], w.queue[i+1:]...)
+			w.queue = slices.Delete(w.queue, i, i+1)
 			return true
 		}
 	}
 	return false
 }
 
-// drain writes group after group until nothing waits. A group is what came
-// while the one before was being written.
+// group is requests that are written and synced together.
+type group struct {
+	requests []*request
+	size     int
+}
+
+// run lets the writer work.
+func (w *writer) run() { w.work.Go(w.drain) }
+
+// drain writes group after group until it is stopped and nothing waits. A group is
+// what came while the one before was synced, and while it is being applied itself.
 func (w *writer) drain() {
 	for {
 		// After the answers: nobody has to wait for it.
 		w.checkpoint()
-		group := w.next()
-		if group == nil {
+		g := w.next()
+		if g == nil {
 			return
 		}
-		err := w.write(group)
-		for _, r := range group {
+		if len(g.requests) == 0 {
+			continue
+		}
+		err := w.write(g)
+		for _, r := range g.requests {
 			if err != nil {
 				r.err, r.result = err, parley.Result{}
 			}
 			close(r.done)
 		}
-		// Those who were answered often come back at once. Where they are many,
-		// letting them run first makes one full group of what would be a small and a
-		// large one. A few are not worth it: it may be long until the others pause.
-		if len(group) > fewRequests {
-			runtime.Gosched()
-		}
+		w.usual = max(len(g.requests), w.usual-w.usual/4)
 	}
 }
 
-// next takes a group from the queue. It gives nil, and the goroutine ends, when
-// there is none.
-func (w *writer) next() []*request {
+// next begins a group, when there is something to do. The group is empty if that is
+// the log, and nil when the writer was stopped and nothing waits.
+func (w *writer) next() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, size := 0, 0
-	for n < len(w.queue) && n < maxGroup && (n == 0 || size+w.queue[n].size <= maxGroupBytes) {
-		size += w.queue[n].size
-		n++
+	for len(w.queue) == 0 && !w.woken && !w.closed {
+		w.wakes.Wait()
 	}
-	if n == 0 {
-		w.working = false
+	if len(w.queue) == 0 && w.closed {
 		return nil
 	}
-	group := w.queue[:n:n]
-	w.queue = append([]*request(nil), w.queue[n:]...)
-	return group
+	w.woken = false
+	g := &group{}
+	w.fill(g)
+	return g
+}
+
+// more lets those join a group who came while it was applied. Who was answered
+// together comes back together; but if the other processors are busy, the first of
+// them and the writer would keep handing this one to each other, and the rest wait.
+// So where a group is much smaller than usual, the others are let run once before it
+// is written. A few are not worth that: it may be long until all have paused.
+func (w *writer) more(g *group) bool {
+	if w.join(g) {
+		return true
+	}
+	if w.usual < manyRequests || len(g.requests) > w.usual/2 {
+		return false
+	}
+	runtime.Gosched()
+	return w.join(g)
+}
+
+func (w *writer) join(g *group) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fill(g)
+}
+
+// fill takes what fits from the queue. The mutex is held.
+func (w *writer) fill(g *group) bool {
+	n := 0
+	for n < len(w.queue) && len(g.requests) < maxGroup && (len(g.requests) == 0 || g.size+w.queue[n].size <= maxGroupBytes) {
+		g.requests = append(g.requests, w.queue[n])
+		g.size += w.queue[n].size
+		n++
+	}
+	w.queue = slices.Delete(w.queue, 0, n)
+	return n > 0
 }
 
 // errSpoiled says that a refused request had written before it was refused.
@@ -179,24 +222,25 @@ var errSpoiled = errors.New("a refused request left something behind")
 // Nearly all refusals come before the first write. So the group is tried without
 // savepoints, each of which would copy every page its batch touches; only if a
 // refused request did write, all is taken back and done again with them.
-func (w *writer) write(group []*request) error {
+func (w *writer) write(g *group) error {
 	if err := w.reopen(); err != nil {
 		return translate("commit", err)
 	}
-	err := w.attempt(group, w.apply)
+	err := w.attempt(g, w.apply)
 	if errors.Is(err, errSpoiled) {
-		err = w.attempt(group, w.applyBehindSavepoint)
+		err = w.attempt(g, w.applyBehindSavepoint)
 	}
 	return err
 }
 
 // attempt runs one transaction over the group.
-func (w *writer) attempt(group []*request, apply func(*request, *tx) error) error {
+func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return translate("commit", errors.Join(err, w.giveUp()))
 	}
 	pos, wrote, scrub := w.pos, false, false
-	for _, r := range group {
+	for i := 0; i < len(g.requests) || w.more(g); i++ {
+		r := g.requests[i]
 		r.result, r.err = parley.Result{}, nil
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
@@ -311,12 +355,12 @@ func (w *writer) reopen() error {
 	return nil
 }
 
-// wake starts the goroutine, if it does not run. The mutex is held.
+// wake makes the writer look at the log, in case nobody else does.
 func (w *writer) wake() {
-	if !w.working {
-		w.working = true
-		w.work.Go(w.drain)
-	}
+	w.mu.Lock()
+	w.woken = true
+	w.mu.Unlock()
+	w.wakes.Signal()
 }
 
 // stop refuses further requests and waits for those that are queued.
@@ -324,6 +368,7 @@ func (w *writer) stop() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
+	w.wakes.Signal()
 	w.work.Wait()
 	if w.log.timer != nil {
 		w.log.timer.Stop()
