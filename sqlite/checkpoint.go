@@ -41,10 +41,11 @@ func (l *log) isLong() bool { return l.pages >= max(checkpointPages, l.moveAt) }
 func (l *log) tried() { l.moveAt = l.pages + growthPages }
 
 // movedTo notes how far the mover has come. What was added since is moved when it is as
-// much again; where readers were in the way, the log has to grow before.
+// much again, or when the log is so long that it has to be finished; where readers were in
+// the way, the log has to grow before.
 func (l *log) movedTo(pages int) {
 	if pages <= l.pages { // else it was started over
-		l.moveAt = max(pages+checkpointPages, l.pages+growthPages)
+		l.moveAt = max(min(pages+checkpointPages, finishPages), l.pages+growthPages)
 	}
 }
 
@@ -95,6 +96,7 @@ func (w *writer) startMover() {
 	w.work.Go(func() {
 		pages, err := w.log.mover.move(w.store)
 		over <- moved{pages, err}
+		w.wake()
 	})
 }
 
@@ -177,20 +179,24 @@ type mover struct {
 	conn   *conn         // from the first time it is needed on
 	file   vfs.File      // the database, as it has it open
 	logged atomic.Int64  // pages that the log has by now
+	slowly bool          // there is time to pause
 	began  int64         // and had when the mover began
 	hurry  chan struct{} // is closed when somebody waits for it
 }
 
 // move moves what is in the log by now, and then the little that commits have added
-// meanwhile, a few times.
+// meanwhile, a few times, unless readers are in the way.
 func (m *mover) move(s *Store) (pages int, err error) {
 	if m.conn == nil {
 		err = m.open(s)
 	}
-	m.began = m.logged.Load()
-	for pass, rest := 0, int64(1); err == nil && rest > 0 && rest <= restPages && pass < maxPasses; pass++ {
+	m.began, m.slowly = m.logged.Load(), true
+	for more, n := err == nil, 0; more && n < maxPasses; n++ {
+		before := pages
 		pages, err = m.pass()
-		rest = m.logged.Load() - int64(pages)
+		rest := m.logged.Load() - int64(pages)
+		more = err == nil && pages > before && rest > 0 && rest <= restPages
+		m.slowly = false
 	}
 	if err != nil {
 		err = errors.Join(err, m.close()) // another connection may do better
@@ -208,10 +214,11 @@ func (m *mover) pass() (pages int, err error) {
 	return pages, err
 }
 
-// pause lets others have the processor and the disk. The more there is to move, the
-// less can be waited.
+// pause lets others have the processor and the disk, for as long as the log does not
+// become long meanwhile.
 func (m *mover) pause() {
-	if m.logged.Load()-m.began >= checkpointPages/2 {
+	logged := m.logged.Load()
+	if !m.slowly || logged-m.began >= checkpointPages/2 || logged >= 2*checkpointPages {
 		runtime.Gosched()
 		return
 	}
@@ -223,6 +230,9 @@ func (m *mover) pause() {
 
 func (m *mover) open(s *Store) (err error) {
 	if m.conn, err = s.connectWriter(); err != nil {
+		return err
+	}
+	if err := m.conn.keepLog(); err != nil {
 		return err
 	}
 	f, err := m.conn.db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)

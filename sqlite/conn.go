@@ -59,6 +59,13 @@ func (c *conn) set(pragmas ...string) error {
 	return nil
 }
 
+// keepLog says that closing is not to move the write-ahead log and take it away, as the
+// last connection otherwise does: SQLite would not move again what was moved and lost.
+func (c *conn) keepLog() error {
+	_, err := c.db.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)
+	return err
+}
+
 func (c *conn) close() error {
 	for _, s := range c.stmts {
 		// A statement repeats the error of its last step when it is closed;

@@ -2,11 +2,11 @@
 // file.
 //
 // All writing goes through one connection. Commit checks and encodes a batch in
-// the caller's goroutine and queues it; a writer goroutine, which exists only
-// while batches wait, takes what is queued, applies it in one transaction, syncs
-// once, and answers all. A refused batch never spoils its neighbours, and the
-// price of a sync is shared by those who came during the last one. Reads go over
-// their own read-only connections.
+// the caller's goroutine and queues it; a writer goroutine takes what is queued,
+// applies it in one transaction, syncs once, and answers all. A refused batch never
+// spoils its neighbours, and the price of a sync is shared by those who came during
+// the last one or while the batches were applied. Reads go over their own read-only
+// connections.
 //
 // If a write or a sync fails, the connection is given up: its batches get
 // unavailable, and the store opens a new connection and moves the write-ahead

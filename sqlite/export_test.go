@@ -54,7 +54,7 @@ func HoldWriter(s *Store) (release func()) {
 func HoldCommit(s *Store) (release func()) {
 	return hold(s, func(t *tx) error {
 		t.wrote = true
-		return t.c.exec(`INSERT INTO meta (name, value) VALUES ('held', 1)`)
+		return t.c.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('held', 1)`)
 	})
 }
 
@@ -152,6 +152,17 @@ func Replanned(s *Store) (n int) {
 
 // Inspect looks at a store's file as Open does first.
 func Inspect(path string) (found bool, err error) { return inspect(path, nil) }
+
+// CloseReaders closes the connections of readers that are idle.
+func CloseReaders(s *Store) (err error) {
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	for _, c := range s.readers.idle {
+		err = errors.Join(err, c.close())
+	}
+	s.readers.idle = nil
+	return err
+}
 
 // CountCommits counts the transactions that are committed from now on.
 func CountCommits(ctx context.Context, s *Store) (*atomic.Int64, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
 	"github.com/parley-run/parley/internal/soak"
+	"github.com/parley-run/parley/sqlite"
 )
 
 // A fault of the disk is always unavailable to the caller, never internal: it is
@@ -184,6 +185,9 @@ func TestFaultInLongLog(t *testing.T) {
 		{name: "write", rule: faultvfs.Rule{Op: faultvfs.Write, Short: true, Times: 1, Nth: 3}},
 		{name: "full", rule: faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
 		{name: "sync", rule: faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
+		{name: "second sync", rule: faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true, Nth: 2}},
+		{name: "third sync", rule: faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true, Nth: 3}},
+		{name: "fifth sync", rule: faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true, Nth: 5}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -196,6 +200,33 @@ func TestFaultInLongLog(t *testing.T) {
 			r.mustCommit(3)
 			r.cut()
 		})
+	}
+}
+
+// TestFaultAfterLostMove: what a failed sync has lost while the log was moved is moved
+// again, also if the writer's connection fails next and nobody else has the log open:
+// whoever closes it last must not take it away.
+func TestFaultAfterLostMove(t *testing.T) {
+	t.Parallel()
+	seed := soak.Seed(t)
+	for range soak.Count(2, 20) {
+		r := newRig(t, seed)
+		r.start()
+		if err := sqlite.CloseReaders(r.store); err != nil {
+			t.Fatal(err)
+		}
+		lost := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Times: 1, Lose: true})
+		for lost.Hits() == 0 {
+			r.n++
+			if err := r.commit(fmt.Sprintf("%s%d", bigBatch, r.n)); err != nil {
+				t.Fatalf("a commit failed: %v", err)
+			}
+		}
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
+		wantUnavailable(t, r.commit(r.name()))
+		r.faults.Heal()
+		r.mustCommit(1)
+		r.cut()
 	}
 }
 

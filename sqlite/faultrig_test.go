@@ -72,14 +72,18 @@ func (r *rig) mustCommit(n int) {
 func (r *rig) fillLog(fault *faultvfs.Fault) {
 	r.t.Helper()
 	for after, n := 0, 0; after < 5; n++ {
-		r.n++
-		if err := r.commit(fmt.Sprintf("%s%d", bigBatch, r.n)); err != nil {
+		name := r.name() // a small one, so that a move may go on with what was added
+		if n%2 == 0 {
+			r.n++
+			name = fmt.Sprintf("%s%d", bigBatch, r.n)
+		}
+		if err := r.commit(name); err != nil {
 			wantUnavailable(r.t, err)
 		}
 		if fault.Hits() > 0 {
 			after++
 		}
-		if n > 500 {
+		if n > 1000 {
 			r.t.Fatal("no checkpoint came")
 		}
 	}

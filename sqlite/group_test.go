@@ -35,7 +35,7 @@ func TestGroupTakesInWhoComes(t *testing.T) {
 			}
 		})
 	}
-	for tick := time.NewTicker(time.Millisecond); sqlite.Waiting(s) < together; <-tick.C {
+	for tick := time.NewTicker(time.Millisecond); sqlite.Waiting(s) < together && !t.Failed(); <-tick.C {
 	}
 	release()
 	all.Wait()

@@ -28,7 +28,7 @@ const (
 	pageBytes       = 4096
 	checkpointPages = 4000   // move the write-ahead log into the database from this size on
 	growthPages     = 1000   // and again after so many more, where that was not enough
-	finishPages     = 12_000 // from this size on commits wait until all of it is moved
+	finishPages     = 12_000 // and then let commits wait until all of it is moved, if it has this size
 	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
 
 	restPages = 64               // that commits have added during a move are moved at once

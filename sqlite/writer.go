@@ -133,6 +133,7 @@ func (w *writer) withdraw(r *request) bool {
 type group struct {
 	requests []*request
 	size     int
+	yielded  bool // others were let run once
 }
 
 // run lets the writer work.
@@ -146,6 +147,7 @@ func (w *writer) drain() {
 		w.checkpoint()
 		g := w.next()
 		if g == nil {
+			w.awaitMover()
 			return
 		}
 		if len(g.requests) == 0 {
@@ -188,9 +190,10 @@ func (w *writer) more(g *group) bool {
 	if w.join(g) {
 		return true
 	}
-	if w.usual < manyRequests || len(g.requests) > w.usual/2 {
+	if g.yielded || w.usual < manyRequests || len(g.requests) > w.usual/2 {
 		return false
 	}
+	g.yielded = true
 	runtime.Gosched()
 	return w.join(g)
 }
@@ -325,11 +328,12 @@ func (r *request) duplicate(t *tx) (bool, error) {
 }
 
 // giveUp closes the connection after a failure. What it was writing is not
-// known to be on disk, and what it has cached is not known to be right.
+// known to be on disk, and what it has cached is not known to be right. The log
+// stays, whoever else has it open.
 func (w *writer) giveUp() error {
 	c := w.conn
 	w.conn, w.log.doubt = nil, true
-	return c.close()
+	return errors.Join(c.keepLog(), c.close())
 }
 
 // reopen makes the writer usable again after a failure. The whole write-ahead log
@@ -378,16 +382,20 @@ func (w *writer) stop() {
 // close closes the connections, after stop. The last one moves what is in the log, and
 // takes the log away if that succeeds: where a move has failed, it must be all of it.
 func (w *writer) close() error {
-	w.awaitMover()
-	var err error
-	if w.log.doubt {
-		if err = moveAgain(w.store.path); errors.Is(err, fs.ErrNotExist) {
-			err = nil // nobody has the log open
-		}
-	}
-	err = errors.Join(err, w.log.mover.close())
+	err := w.log.mover.close()
 	if w.conn == nil {
 		return err
 	}
-	return errors.Join(err, w.giveUp())
+	if w.log.doubt {
+		again := moveAgain(w.store.path)
+		if errors.Is(again, fs.ErrNotExist) {
+			again = nil // nobody has the log open
+		}
+		if again != nil {
+			err = errors.Join(err, again, w.conn.keepLog())
+		}
+	}
+	c := w.conn
+	w.conn = nil
+	return errors.Join(err, c.close())
 }

@@ -3,5 +3,8 @@
 
 ALTER TABLE heads ADD COLUMN preview_seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE heads ADD COLUMN preview TEXT NOT NULL DEFAULT '';
-UPDATE heads SET preview_seq = p.seq, preview = p.text FROM previews p WHERE p.nr = heads.nr;
+UPDATE heads SET
+	preview_seq = (SELECT seq FROM previews p WHERE p.nr = heads.nr),
+	preview = (SELECT text FROM previews p WHERE p.nr = heads.nr)
+WHERE nr IN (SELECT nr FROM previews);
 DROP TABLE previews;
