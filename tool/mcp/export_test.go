@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"time"
@@ -23,6 +24,9 @@ const (
 
 // SetNow gives the server another clock, before it is used.
 func (s *Server) SetNow(f func() time.Time) { s.nowFunc = f }
+
+// HideClose lets calls that begin from now on learn of Close from their connection alone.
+func (s *Server) HideClose() { s.joinFunc = context.WithCancel }
 
 // Names gives tools their names.
 func Names(server string, raw []string) map[string]string { return names(server, raw) }

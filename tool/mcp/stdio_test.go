@@ -335,10 +335,25 @@ func TestTogether(t *testing.T) {
 	<-done
 }
 
+// TestCloseDuringCall: a call that Close ends says so, whether it learns of Close or of
+// the end of its connection first.
 func TestCloseDuringCall(t *testing.T) {
 	t.Parallel()
+	for name, prepare := range map[string]func(*mcp.Server){
+		"close": func(*mcp.Server) {}, "connection": (*mcp.Server).HideClose,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			closeDuringCall(t, prepare)
+		})
+	}
+}
+
+func closeDuringCall(t *testing.T, prepare func(*mcp.Server)) {
+	t.Helper()
 	p := start(t, "good", nil)
 	all := tools(t, p.Server)
+	prepare(p.Server)
 	done := make(chan parley.ToolResult, 1)
 	go func() { done <- call(t.Context(), t, all["test_hang"], `{}`) }()
 	p.noted(t, "hanging")
