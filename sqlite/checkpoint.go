@@ -10,22 +10,38 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// log is what the writer knows of the write-ahead log. It belongs to the writer's
-// goroutine.
-type log struct {
-	pages  int          // that it has
-	moveAt int          // so many pages make another attempt worth it
-	scrub  bool         // bodies were taken away: their old pages must leave the log
-	doubt  bool         // what was moved may not be in the database: it is to be moved again
-	mover  mover        // moves most of it
-	moving <-chan moved // while the mover works: gets how it ended
+// How the log is moved, in pages.
+const (
+	checkpointPages  = 4000   // a log of this size is moved into the database
+	growthPages      = 1000   // so much has to be added before a move is tried again that readers, or the disk, held up
+	finishPages      = 12_000 // where a move ends with a log of this size, commits wait until all of it is moved
+	restartPages     = 16_000 // at this size readers are waited for, so that it can start over
+	maxAddedPages    = 64     // a move goes on at once if commits have added no more than this
+	maxPasses        = 5      // but has no more passes than this
+	pauseAddedPages  = 2000   // a move makes no pauses when commits have added so much since it began
+	pauseLoggedPages = 8000   // or the log has this size
 
-	retryAt time.Time // no attempt to empty it before
+	movePause     = time.Millisecond      // each time the system was asked to write
+	readerTimeout = 20 * time.Millisecond // readers are waited for that long
+	retryPause    = time.Second           // before that is tried again
+)
+
+// wal is what the writer knows of the write-ahead log. It belongs to the writer's
+// goroutine.
+type wal struct {
+	pages  int               // that it has
+	moveAt int               // so many make another attempt worth it
+	scrub  bool              // bodies were taken away: their old pages must leave the log
+	doubt  bool              // what was moved may not be in the database: it is to be moved again
+	mover  mover             // moves it beside the commits
+	moving <-chan moveResult // while the mover works: gets how it ended
+
+	retryAt time.Time // nothing is tried before
 	timer   *time.Timer
 }
 
-// has notes how many pages the log has after a commit.
-func (l *log) has(pages int) {
+// noteLength notes how many pages the log has after a commit.
+func (l *wal) noteLength(pages int) {
 	if pages < l.pages {
 		l.moveAt = 0 // it was started over
 	}
@@ -33,17 +49,19 @@ func (l *log) has(pages int) {
 	l.mover.logged.Store(int64(pages))
 }
 
-// isLong reports whether there is something worth moving.
-func (l *log) isLong() bool { return l.pages >= max(checkpointPages, l.moveAt) }
+// worthMoving reports whether the log is long enough for another attempt.
+func (l *wal) worthMoving() bool { return l.pages >= l.nextMoveAt() }
+
+func (l *wal) nextMoveAt() int { return max(checkpointPages, l.moveAt) }
 
 // tried notes an attempt to move all of it. If that succeeds and nobody reads it, the
 // next commit starts it over; otherwise it has to grow before it is tried again.
-func (l *log) tried() { l.moveAt = l.pages + growthPages }
+func (l *wal) tried() { l.moveAt = l.pages + growthPages }
 
 // movedTo notes how far the mover has come. What was added since is moved when it is as
 // much again, or when the log is so long that it has to be finished; where readers were in
 // the way, the log has to grow before.
-func (l *log) movedTo(pages int) {
+func (l *wal) movedTo(pages int) {
 	if pages <= l.pages { // else it was started over
 		l.moveAt = max(min(pages+checkpointPages, finishPages), l.pages+growthPages)
 	}
@@ -51,15 +69,15 @@ func (l *log) movedTo(pages int) {
 
 // checkpoint moves the write-ahead log into the database when it is long enough,
 // or must be emptied. A failure loses nothing, because the log stays; if the disk
-// is broken, the next commit says so. Readers that are in the way are not waited
-// for: it is tried again a little later.
+// is broken, the next commit says so. Readers that are in the way are waited for only
+// where the log must be emptied, for a moment; then it is tried again a little later.
 //
-// A log that has become long is moved by another connection, beside the commits, and
+// A log of [checkpointPages] is moved by another connection, beside the commits, and
 // again when those have added as much. If that finds a moment in which the database has
-// all that the log has, the log starts over. Only a log that is never moved in time is
-// finished by the writer itself, and commits wait for that.
+// all that the log has, the log starts over. Only a log that does not, up to
+// [finishPages], is finished by the writer itself, and commits wait for that.
 func (w *writer) checkpoint() {
-	l := &w.log
+	l := &w.wal
 	switch {
 	case w.conn == nil || time.Now().Before(l.retryAt):
 	case l.scrub:
@@ -72,59 +90,59 @@ func (w *writer) checkpoint() {
 	case l.moving != nil:
 		select {
 		case m := <-l.moving:
-			w.hasMoved(m)
+			w.moverEnded(m)
 			if m.err != nil || l.pages >= finishPages {
-				w.moveRest()
+				w.finish()
 			} else {
 				l.movedTo(m.pages)
 			}
 		default:
 		}
-	case !l.isLong():
+	case !l.worthMoving():
 	case movesBeside:
 		w.startMover()
 	default:
-		w.moveRest()
+		w.finish()
 	}
 }
 
-// startMover lets most of the log be moved.
+// startMover lets the log be moved beside the commits.
 func (w *writer) startMover() {
-	w.log.mover.hurry = make(chan struct{})
-	over := make(chan moved, 1)
-	w.log.moving = over
+	w.wal.mover.hurry = make(chan struct{})
+	over := make(chan moveResult, 1)
+	w.wal.moving = over
 	w.work.Go(func() {
-		pages, err := w.log.mover.move(w.store)
-		over <- moved{pages, err}
-		w.wake()
+		pages, err := w.wal.mover.move(w.store)
+		over <- moveResult{pages, err}
+		w.wakeForLog()
 	})
 }
 
 // awaitMover waits until nobody else moves the log.
 func (w *writer) awaitMover() {
-	if w.log.moving != nil {
-		close(w.log.mover.hurry)
-		w.hasMoved(<-w.log.moving)
+	if w.wal.moving != nil {
+		close(w.wal.mover.hurry)
+		w.moverEnded(<-w.wal.moving)
 	}
 }
 
-// hasMoved notes that the mover is done.
-func (w *writer) hasMoved(m moved) {
-	w.log.moving = nil
-	w.log.doubt = w.log.doubt || m.err != nil
+// moverEnded notes that the mover is done.
+func (w *writer) moverEnded(m moveResult) {
+	w.wal.moving = nil
+	w.wal.doubt = w.wal.doubt || m.err != nil
 }
 
-// moveRest moves what the mover has left, or all of the log.
-func (w *writer) moveRest() {
-	w.log.tried()
+// finish moves what the mover has left, or all of the log.
+func (w *writer) finish() {
+	w.wal.tried()
 	_ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the log has grown
 }
 
 // empty moves the whole log, and makes the next commit start it over, or cuts it off.
 // Readers and the disk may be in the way; then it is tried again.
 func (w *writer) empty(mode sqlite3.CheckpointMode) {
-	l := &w.log
-	err := w.conn.db.BusyTimeout(patience)
+	l := &w.wal
+	err := w.conn.db.BusyTimeout(readerTimeout)
 	if err == nil {
 		err = w.move(mode)
 	}
@@ -145,30 +163,30 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 // and SQLite does not move again what it has moved. So after a failure it is made to
 // begin anew: only writing the pages again makes sure.
 func (w *writer) move(mode sqlite3.CheckpointMode) error {
-	if w.log.doubt {
-		if err := moveAgain(w.store.path); err != nil {
+	if w.wal.doubt {
+		if err := forgetMoved(w.store.path); err != nil {
 			return err
 		}
-		w.log.doubt = false
+		w.wal.doubt = false
 	}
 	_, _, err := w.conn.db.WALCheckpoint("main", mode)
 	if err != nil && !errors.Is(err, sqlite3.BUSY) {
-		w.log.doubt = true
+		w.wal.doubt = true
 	}
 	return err
 }
 
 // retry wakes the writer for another checkpoint, in case nobody else does.
 func (w *writer) retry() {
-	l := &w.log
+	l := &w.wal
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	l.timer = time.AfterFunc(retryPause, w.wake)
+	l.timer = time.AfterFunc(retryPause, w.wakeForLog)
 }
 
-// moved is how the mover ended: with so many pages of the log in the database.
-type moved struct {
+// moveResult is how the mover ended: with so many pages of the log in the database.
+type moveResult struct {
 	pages int
 	err   error
 }
@@ -176,12 +194,14 @@ type moved struct {
 // mover moves the write-ahead log into the database over a connection of its own, so
 // that commits wait neither for the pages to be written nor for the sync.
 type mover struct {
-	conn   *conn         // from the first time it is needed on
-	file   vfs.File      // the database, as it has it open
 	logged atomic.Int64  // pages that the log has by now
-	slowly bool          // there is time to pause
-	began  int64         // and had when the mover began
 	hurry  chan struct{} // is closed when somebody waits for it
+
+	// What follows belongs to its goroutine, while there is one.
+	conn          *conn    // nil until it is needed, and after a failure
+	file          vfs.File // the database, as it has it open
+	loggedAtStart int64
+	mayPause      bool
 }
 
 // move moves what is in the log by now, and then the little that commits have added
@@ -190,13 +210,13 @@ func (m *mover) move(s *Store) (pages int, err error) {
 	if m.conn == nil {
 		err = m.open(s)
 	}
-	m.began, m.slowly = m.logged.Load(), true
+	m.loggedAtStart, m.mayPause = m.logged.Load(), true
 	for more, n := err == nil, 0; more && n < maxPasses; n++ {
 		before := pages
 		pages, err = m.pass()
-		rest := m.logged.Load() - int64(pages)
-		more = err == nil && pages > before && rest > 0 && rest <= restPages
-		m.slowly = false
+		added := m.logged.Load() - int64(pages)
+		more = err == nil && pages > before && added > 0 && added <= maxAddedPages
+		m.mayPause = false
 	}
 	if err != nil {
 		err = errors.Join(err, m.close()) // another connection may do better
@@ -214,11 +234,11 @@ func (m *mover) pass() (pages int, err error) {
 	return pages, err
 }
 
-// pause lets others have the processor and the disk, for as long as the log does not
-// become long meanwhile.
+// pause lets others have the processor and the disk, in the first pass and for as long as
+// commits do not add much meanwhile.
 func (m *mover) pause() {
 	logged := m.logged.Load()
-	if !m.slowly || logged-m.began >= checkpointPages/2 || logged >= 2*checkpointPages {
+	if !m.mayPause || logged-m.loggedAtStart >= pauseAddedPages || logged >= pauseLoggedPages {
 		runtime.Gosched()
 		return
 	}
@@ -241,7 +261,7 @@ func (m *mover) open(s *Store) (err error) {
 	}
 	m.file = f.(vfs.File)
 	if db, ok := m.file.(*dbFile); ok {
-		db.pushedFunc = m.pause
+		db.pauseFunc = m.pause
 	}
 	return nil
 }

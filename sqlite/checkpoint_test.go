@@ -7,9 +7,9 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestAttempts: a log is moved whenever it is long, however often it was before; one
+// TestReadLogIsNotMovedAfterEveryCommit: a log is moved whenever it is long, however often it was before; one
 // that cannot start over, because somebody reads it, is not moved after every commit.
-func TestAttempts(t *testing.T) {
+func TestReadLogIsNotMovedAfterEveryCommit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ pages, want []int }{
 		"short":        {[]int{1, 2000, 3999}, nil},
@@ -17,15 +17,15 @@ func TestAttempts(t *testing.T) {
 		"is read":      {[]int{4000, 4014, 4999, 5000, 5999, 6000}, []int{4000, 5000, 6000}},
 		"is read once": {[]int{4000, 5000, 14, 4000}, []int{4000, 5000, 4000}},
 	} {
-		if got := sqlite.Attempts(c.pages...); !slices.Equal(got, c.want) {
+		if got := sqlite.MoveAttempts(c.pages...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// TestMovedAgain: what commits add is moved when it is as much as before; a log that
+// TestAddedPagesAreMovedAgain: what commits add is moved when it is as much as before; a log that
 // readers hold up is not moved after every commit; one that was started over is new.
-func TestMovedAgain(t *testing.T) {
+func TestAddedPagesAreMovedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ pages, moved, want int }{
 		"all of it":    {4000, 4000, 8000},

@@ -44,14 +44,14 @@ func MigrateTo(ctx context.Context, s *Store, version int) error {
 // closed, only the lock is gone.
 func Abandon(s *Store) error { return s.lock.release() }
 
-// HoldWriter makes the writer wait before its next group until the returned
-// function is called. It returns when the writer waits.
+// HoldWriter makes the writer wait, in a group that has nothing to commit yet, until the
+// returned function is called. It returns when the writer waits.
 func HoldWriter(s *Store) (release func()) {
 	return hold(s, func(*tx) error { return nil })
 }
 
-// HoldCommit makes the writer wait in the same way, with something to commit.
-func HoldCommit(s *Store) (release func()) {
+// HoldWritingGroup makes the writer wait in the same way, with something to commit.
+func HoldWritingGroup(s *Store) (release func()) {
 	return hold(s, func(t *tx) error {
 		t.wrote = true
 		return t.c.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('held', 1)`)
@@ -153,8 +153,8 @@ func Replanned(s *Store) (n int) {
 // Inspect looks at a store's file as Open does first.
 func Inspect(path string) (found bool, err error) { return inspect(path, nil) }
 
-// CloseReaders closes the connections of readers that are idle.
-func CloseReaders(s *Store) (err error) {
+// CloseIdleReaders closes the connections of readers that are idle.
+func CloseIdleReaders(s *Store) (err error) {
 	s.readers.mu.Lock()
 	defer s.readers.mu.Unlock()
 	for _, c := range s.readers.idle {
@@ -164,21 +164,21 @@ func CloseReaders(s *Store) (err error) {
 	return err
 }
 
-// CountCommits counts the transactions that are committed from now on.
-func CountCommits(ctx context.Context, s *Store) (*atomic.Int64, error) {
+// CountTransactions counts the transactions that are committed from now on.
+func CountTransactions(ctx context.Context, s *Store) (*atomic.Int64, error) {
 	n := new(atomic.Int64)
 	return n, s.writer.submit(ctx, &request{apply: func(t *tx) error {
 		t.c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
 			n.Add(1)
-			s.writer.log.has(pages)
+			s.writer.wal.noteLength(pages)
 			return nil
 		})
 		return nil
 	}})
 }
 
-// Waiting gives how many requests wait for the writer.
-func Waiting(s *Store) int {
+// QueuedRequests gives how many requests wait for the writer.
+func QueuedRequests(s *Store) int {
 	s.writer.mu.Lock()
 	defer s.writer.mu.Unlock()
 	return len(s.writer.queue)
@@ -187,18 +187,18 @@ func Waiting(s *Store) int {
 // MovedAgainAt gives from which length on a log of so many pages is moved again, when the
 // mover has moved that many of it.
 func MovedAgainAt(pages, moved int) int {
-	l := log{pages: pages}
+	l := wal{pages: pages}
 	l.movedTo(moved)
-	return max(checkpointPages, l.moveAt)
+	return l.nextMoveAt()
 }
 
-// Attempts gives at which lengths of the write-ahead log it is tried to move all of it,
+// MoveAttempts gives at which lengths of the write-ahead log it is tried to move all of it,
 // if it has these lengths after one commit and the next.
-func Attempts(pages ...int) (at []int) {
-	var l log
+func MoveAttempts(pages ...int) (at []int) {
+	var l wal
 	for _, n := range pages {
-		l.has(n)
-		if l.isLong() {
+		l.noteLength(n)
+		if l.worthMoving() {
 			l.tried()
 			at = append(at, n)
 		}

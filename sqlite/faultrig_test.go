@@ -68,7 +68,7 @@ func (r *rig) mustCommit(n int) {
 	}
 }
 
-// fillLog commits large batches until the fault has struck, and a little more.
+// fillLog commits batches, every second one large, until the fault has struck, and a little more.
 func (r *rig) fillLog(fault *faultvfs.Fault) {
 	r.t.Helper()
 	for after, n := 0, 0; after < 5; n++ {

@@ -16,11 +16,11 @@ import (
 func TestGroupTakesInWhoComes(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
-	commits, err := sqlite.CountCommits(t.Context(), s)
+	commits, err := sqlite.CountTransactions(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := sqlite.HoldCommit(s)
+	release := sqlite.HoldWritingGroup(s)
 	const together = 20
 	var all sync.WaitGroup
 	for i := range together {
@@ -35,7 +35,7 @@ func TestGroupTakesInWhoComes(t *testing.T) {
 			}
 		})
 	}
-	for tick := time.NewTicker(time.Millisecond); sqlite.Waiting(s) < together && !t.Failed(); <-tick.C {
+	for tick := time.NewTicker(time.Millisecond); sqlite.QueuedRequests(s) < together && !t.Failed(); <-tick.C {
 	}
 	release()
 	all.Wait()

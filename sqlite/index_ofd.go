@@ -8,16 +8,16 @@ import (
 )
 
 // movesBeside says that the write-ahead log can be moved by a connection beside the
-// writer's, because moveAgain works.
+// writer's, because forgetMoved works.
 const movesBeside = true
 
 // movedOffset is where the index of a write-ahead log has the number of pages that
 // have been moved, by the description of its format: https://sqlite.org/walformat.html
 const movedOffset = 96
 
-// moveAgain makes the next checkpoint move the whole log, as one after a crash does:
+// forgetMoved makes the next checkpoint move the whole log, as one after a crash does:
 // also what was moved before. Nobody may be moving it at that time.
-func moveAgain(path string) error {
+func forgetMoved(path string) error {
 	index, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -7,4 +7,4 @@ package sqlite
 // moved again after a failure, and half of it must not be moved if that can be helped.
 const movesBeside = false
 
-func moveAgain(string) error { return nil }
+func forgetMoved(string) error { return nil }

@@ -16,28 +16,18 @@ import (
 // long; the queue is bounded so that callers wait with their context instead of
 // filling memory.
 const (
-	maxGroup       = 256
-	manyRequests   = 8 // so many in a group make it worth to let others join
-	maxGroupBytes  = 4 << 20
-	maxQueue       = 1024
-	defaultReaders = 4
+	maxGroupRequests = 256
+	maxGroupBytes    = 4 << 20
+	maxQueue         = 1024
+	yieldFrom        = 8 // requests in groups of late; see takeMore
+	defaultReaders   = 4
 
 	writerCacheKiB = 8 << 10
 	readerCacheKiB = 4 << 10
 
-	pageBytes       = 4096
-	checkpointPages = 4000   // move the write-ahead log into the database from this size on
-	growthPages     = 1000   // and again after so many more, where that was not enough
-	finishPages     = 12_000 // and then let commits wait until all of it is moved, if it has this size
-	restartPages    = 16_000 // and from this size on wait for readers, so that it can start over
+	pageBytes = 4096
 
-	restPages = 64               // that commits have added during a move are moved at once
-	maxPasses = 5                // but only so often
-	movePause = time.Millisecond // after so many pages as are written together
-
-	busyTimeout = 5 * time.Second       // a connection waits that long for another
-	patience    = 20 * time.Millisecond // and a checkpoint that long for readers
-	retryPause  = time.Second           // before it is tried again
+	busyTimeout = 5 * time.Second // a connection waits that long for another
 )
 
 // Config says how a store is opened. The zero value is right for most.
@@ -185,14 +175,14 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	if err := s.upgrade(ctx, c); err != nil {
 		return errors.Join(err, c.close())
 	}
-	if err := s.writer.start(c); err != nil {
+	if err := s.writer.adopt(c); err != nil {
 		return errors.Join(err, c.close())
 	}
 	// A process that died may have left what was redacted in the write-ahead
 	// log.
-	s.writer.log.scrub, s.writer.log.doubt = true, true
+	s.writer.wal.scrub, s.writer.wal.doubt = true, true
 	s.writer.checkpoint()
-	s.writer.run()
+	s.writer.start()
 	return nil
 }
 

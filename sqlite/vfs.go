@@ -5,9 +5,9 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// writerVFS is what the write connection opens its files through. It gathers the
-// writes to the write-ahead log ([walFile]) and clears what pages of the database
-// no longer use ([dbFile]). All other files are left alone.
+// writerVFS is what the writer's connection and the mover's open their files through. It
+// gathers the writes to the write-ahead log ([walFile]), clears what pages of the database
+// no longer use, and has them written early ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }
 
 // registerWriterVFS registers a writerVFS over the VFS named base. Unregister is

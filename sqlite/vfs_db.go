@@ -8,8 +8,8 @@ import (
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// pushPages is after how many pages the system is asked to write them.
-const pushPages = 32
+// writeTogether is after how many pages the system is asked to write them.
+const writeTogether = 32
 
 // dbFile is a database whose pages hold nothing but what they are used for. When
 // SQLite divides a page, the old bytes stay in the gap between its pointers and
@@ -21,16 +21,16 @@ const pushPages = 32
 type dbFile struct {
 	belowFile
 	page    [pageBytes]byte
-	written int // pages since the last push
+	pending int // pages that the system was not asked to write
 
-	pushedFunc func() // if set, is called after each push
+	pauseFunc func() // if set, is called each time the system was asked
 }
 
 // WriteAt clears the gap of a page. SQLite's own copy is left as it is.
 func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
-	if f.written++; f.written >= pushPages {
-		f.written = 0
-		defer f.push()
+	if f.pending++; f.pending >= writeTogether {
+		f.pending = 0
+		defer f.startWriting()
 	}
 	first, last := pageGap(p, off)
 	if first >= last {
@@ -41,11 +41,11 @@ func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(f.page[:], off)
 }
 
-// push lets the system begin to write. It says nothing of what becomes of it, and need
+// startWriting lets the system begin to write. It says nothing of what becomes of it, and need
 // not: the sync does.
-func (f *dbFile) push() {
-	if f.pushedFunc != nil {
-		defer f.pushedFunc()
+func (f *dbFile) startWriting() {
+	if f.pauseFunc != nil {
+		defer f.pauseFunc()
 	}
 	for below := f.File; below != nil; {
 		switch b := below.(type) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -14,25 +13,26 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// writer owns the write connection. Its goroutine lives from run to stop: one for
+// writer owns the write connection. Its goroutine lives from start to stop: one for
 // each group would have to grow its stack to what SQLite needs every time.
 type writer struct {
 	store *Store
 	slots chan struct{} // bounds the queue; callers wait for one
 
+	work  sync.WaitGroup // its goroutine, and that of the mover
+	wakes *sync.Cond     // there is something to do
+
 	mu     sync.Mutex
-	wakes  *sync.Cond // there is something to do
-	woken  bool       // for something else than a request
 	queue  []*request
+	logDue bool // the log is to be looked at
 	closed bool
-	work   sync.WaitGroup
 
 	// What follows belongs to the goroutine.
-	conn  *conn  // nil after a failure, until it is opened again
-	pos   uint64 // of the last event
-	known knownHeads
-	log   log
-	usual int // requests in a group, lately
+	conn       *conn  // nil after a failure, until it is opened again
+	pos        uint64 // of the last event
+	known      knownHeads
+	wal        wal
+	recentPeak int // requests in a group, lately
 }
 
 // request is something to be written, and its outcome.
@@ -54,11 +54,11 @@ func (w *writer) init(s *Store) {
 	w.slots = make(chan struct{}, maxQueue)
 }
 
-// start takes over a connection to a store that is up to date.
-func (w *writer) start(c *conn) error {
+// adopt takes over a connection to a store that is up to date.
+func (w *writer) adopt(c *conn) error {
 	w.conn = c
 	c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
-		w.log.has(pages)
+		w.wal.noteLength(pages)
 		return nil
 	})
 	w.known = knownHeads{}
@@ -129,21 +129,14 @@ func (w *writer) withdraw(r *request) bool {
 	return false
 }
 
-// group is requests that are written and synced together.
-type group struct {
-	requests []*request
-	size     int
-	yielded  bool // others were let run once
-}
-
-// run lets the writer work.
-func (w *writer) run() { w.work.Go(w.drain) }
+// start lets the writer work.
+func (w *writer) start() { w.work.Go(w.drain) }
 
 // drain writes group after group until it is stopped and nothing waits. A group is
 // what came while the one before was synced, and while it is being applied itself.
 func (w *writer) drain() {
 	for {
-		// After the answers: nobody has to wait for it.
+		// After the answers: only who comes next may have to wait for it.
 		w.checkpoint()
 		g := w.next()
 		if g == nil {
@@ -160,60 +153,8 @@ func (w *writer) drain() {
 			}
 			close(r.done)
 		}
-		w.usual = max(len(g.requests), w.usual-w.usual/4)
+		w.recentPeak = max(len(g.requests), w.recentPeak-w.recentPeak/4)
 	}
-}
-
-// next begins a group, when there is something to do. The group is empty if that is
-// the log, and nil when the writer was stopped and nothing waits.
-func (w *writer) next() *group {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.queue) == 0 && !w.woken && !w.closed {
-		w.wakes.Wait()
-	}
-	if len(w.queue) == 0 && w.closed {
-		return nil
-	}
-	w.woken = false
-	g := &group{}
-	w.fill(g)
-	return g
-}
-
-// more lets those join a group who came while it was applied. Who was answered
-// together comes back together; but if the other processors are busy, the first of
-// them and the writer would keep handing this one to each other, and the rest wait.
-// So where a group is much smaller than usual, the others are let run once before it
-// is written. A few are not worth that: it may be long until all have paused.
-func (w *writer) more(g *group) bool {
-	if w.join(g) {
-		return true
-	}
-	if g.yielded || w.usual < manyRequests || len(g.requests) > w.usual/2 {
-		return false
-	}
-	g.yielded = true
-	runtime.Gosched()
-	return w.join(g)
-}
-
-func (w *writer) join(g *group) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.fill(g)
-}
-
-// fill takes what fits from the queue. The mutex is held.
-func (w *writer) fill(g *group) bool {
-	n := 0
-	for n < len(w.queue) && len(g.requests) < maxGroup && (len(g.requests) == 0 || g.size+w.queue[n].size <= maxGroupBytes) {
-		g.requests = append(g.requests, w.queue[n])
-		g.size += w.queue[n].size
-		n++
-	}
-	w.queue = slices.Delete(w.queue, 0, n)
-	return n > 0
 }
 
 // errSpoiled says that a refused request had written before it was refused.
@@ -242,7 +183,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 		return translate("commit", errors.Join(err, w.giveUp()))
 	}
 	pos, wrote, scrub := w.pos, false, false
-	for i := 0; i < len(g.requests) || w.more(g); i++ {
+	for i := 0; i < len(g.requests) || w.takeMore(g); i++ {
 		r := g.requests[i]
 		r.result, r.err = parley.Result{}, nil
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
@@ -274,7 +215,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
-	w.pos, w.log.scrub = pos, w.log.scrub || scrub
+	w.pos, w.wal.scrub = pos, w.wal.scrub || scrub
 	return nil
 }
 
@@ -329,10 +270,10 @@ func (r *request) duplicate(t *tx) (bool, error) {
 
 // giveUp closes the connection after a failure. What it was writing is not
 // known to be on disk, and what it has cached is not known to be right. The log
-// stays, whoever else has it open.
+// stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
 	c := w.conn
-	w.conn, w.log.doubt = nil, true
+	w.conn, w.wal.doubt = nil, true
 	return errors.Join(c.keepLog(), c.close())
 }
 
@@ -353,16 +294,16 @@ func (w *writer) reopen() error {
 	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
-	if err := w.start(c); err != nil {
+	if err := w.adopt(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
 	return nil
 }
 
-// wake makes the writer look at the log, in case nobody else does.
-func (w *writer) wake() {
+// wakeForLog makes the writer look at the log, in case nobody else does.
+func (w *writer) wakeForLog() {
 	w.mu.Lock()
-	w.woken = true
+	w.logDue = true
 	w.mu.Unlock()
 	w.wakes.Signal()
 }
@@ -374,25 +315,26 @@ func (w *writer) stop() {
 	w.mu.Unlock()
 	w.wakes.Signal()
 	w.work.Wait()
-	if w.log.timer != nil {
-		w.log.timer.Stop()
+	if w.wal.timer != nil {
+		w.wal.timer.Stop()
 	}
 }
 
 // close closes the connections, after stop. The last one moves what is in the log, and
 // takes the log away if that succeeds: where a move has failed, it must be all of it.
+// After a failure of the writer's connection the log stays for who opens the store next.
 func (w *writer) close() error {
-	err := w.log.mover.close()
+	err := w.wal.mover.close()
 	if w.conn == nil {
 		return err
 	}
-	if w.log.doubt {
-		again := moveAgain(w.store.path)
-		if errors.Is(again, fs.ErrNotExist) {
-			again = nil // nobody has the log open
+	if w.wal.doubt {
+		forgetErr := forgetMoved(w.store.path)
+		if errors.Is(forgetErr, fs.ErrNotExist) {
+			forgetErr = nil // without an index nothing counts as moved
 		}
-		if again != nil {
-			err = errors.Join(err, again, w.conn.keepLog())
+		if forgetErr != nil {
+			err = errors.Join(err, forgetErr, w.conn.keepLog())
 		}
 	}
 	c := w.conn

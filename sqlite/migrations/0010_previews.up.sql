@@ -1,5 +1,5 @@
 -- A session's preview lies with its head: a list reads one page less for each session,
--- and a turn writes one less. preview_seq is that of the message it is of; 0: there is none.
+-- and a turn writes one less. preview_seq is the seq of the message it was made from; 0: there is none.
 
 ALTER TABLE heads ADD COLUMN preview_seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE heads ADD COLUMN preview TEXT NOT NULL DEFAULT '';

@@ -80,8 +80,8 @@ func (r *remote) send(ctx context.Context, l *link, arguments json.RawMessage) (
 		s.lost(ctx, l, n, err)
 		return failed("MCP server %s refused the call: %s (code %d)", s.cfg.Name, said(s.cfg.Scrubber, e.Message), e.Code), false, nil
 	}
-	// Close ends the calls and the connection at once: a call may learn of the
-	// second before the first.
+	// Close ends the calls and the connection at the same time: a call may see the
+	// connection end first.
 	if s.isClosed() {
 		return s.late(context.Canceled, n), false, nil
 	}
