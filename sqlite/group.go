@@ -30,11 +30,13 @@ func (w *writer) next() *group {
 }
 
 // takeMore lets those join a group who came while it was applied, and reports whether
-// somebody did. Who was answered
-// together comes back together; but if the other processors are busy, the first of
-// them and the writer would keep handing this one to each other, and the rest wait.
-// So where a group is much smaller than those of late, the others are let run once before it
-// is written. A few are not worth that: it may be long until all have paused.
+// somebody did.
+//
+// Who was answered together comes back together; but if the other processors are busy,
+// the first of them and the writer would keep handing this one to each other, and the
+// rest wait. So where a group is much smaller than those of late, the others are let run
+// once before it is written. A few are not worth that: it may be long until all have
+// paused.
 func (w *writer) takeMore(g *group) bool {
 	if w.fill(g) {
 		return true
