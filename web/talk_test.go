@@ -379,11 +379,21 @@ func TestSignIn(t *testing.T) {
 	id := a.session("Private", "")
 	a.set(func() { a.signedOut = true })
 	p := open(t, a.url+at(id))
-	// A request that is under way may sign in before the button does.
+	// A request that is under way may sign in before the button does, which has to ask
+	// all the same.
 	signIn := func() {
 		t.Helper()
 		a.set(func() { a.signedOut = false })
-		p.script(`document.querySelector('#signin-again').click()`)
+		if asked := eval[int](p, `(() => {
+			const fetch = window.fetch;
+			let asked = 0;
+			window.fetch = (...args) => { asked++; return fetch(...args); };
+			document.querySelector('#signin-again').click();
+			window.fetch = fetch;
+			return asked;
+		})()`); asked == 0 {
+			t.Error("the button asks for nothing")
+		}
 		p.until(`document.querySelector('#signin').hidden`)
 	}
 	p.shows("#signin", "You are not signed in")
