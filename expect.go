@@ -39,6 +39,11 @@ type (
 		Session SessionID
 		State   RecoveryState
 	}
+	// EndedIs expects the session to have ended, or not.
+	EndedIs struct {
+		Session SessionID
+		Ended   bool
+	}
 	// QueuedAtMost expects that no more than Max inputs of the session are
 	// queued.
 	QueuedAtMost struct {
@@ -114,6 +119,10 @@ func (e RecoveryIs) String() string {
 	return fmt.Sprintf("recovery state %s of session %s", quote(string(e.State)), quote(string(e.Session)))
 }
 
+func (e EndedIs) String() string {
+	return fmt.Sprintf("session %s to have ended to be %t", quote(string(e.Session)), e.Ended)
+}
+
 func (e QueuedAtMost) String() string {
 	return fmt.Sprintf("at most %d queued inputs in session %s", e.Max, quote(string(e.Session)))
 }
@@ -156,6 +165,7 @@ func (e StatusIn) validate() error {
 }
 
 func (e RecoveryIs) validate() error   { return e.Session.Validate() }
+func (e EndedIs) validate() error      { return e.Session.Validate() }
 func (e QueuedAtMost) validate() error { return e.Session.Validate() }
 func (e InputIs) validate() error      { return e.Ref.Validate() }
 

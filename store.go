@@ -22,6 +22,13 @@ type Store interface {
 	// the transaction when the context ended or the disk failed.
 	Commit(ctx context.Context, b Batch) (Result, error)
 
+	// View calls f and gives its error. What f reads from the store with the context that it
+	// is given is all of one moment, and costs less than reads on their own. That is for a
+	// few short reads in a row: while f runs, others may have to wait for it. Reads are made
+	// one after the other, and none when f has returned. A View inside of another is part
+	// of that.
+	View(ctx context.Context, f func(ctx context.Context) error) error
+
 	SessionReader
 	LogReader
 	WorkReader

@@ -14,7 +14,7 @@ func (b *Batch) Validate() error {
 	}
 	for _, e := range b.Expect {
 		switch e.(type) {
-		case KeyIs, AliasIs, FenceIs, StatusIn, RecoveryIs, QueuedAtMost, InputIs, TurnIs, ApprovalIs, DeliveryIs, EventIntact, IdentityIs:
+		case KeyIs, AliasIs, FenceIs, StatusIn, RecoveryIs, EndedIs, QueuedAtMost, InputIs, TurnIs, ApprovalIs, DeliveryIs, EventIntact, IdentityIs:
 		case nil:
 			return invalidf("the batch has an empty expectation")
 		default:

@@ -39,15 +39,20 @@ func (p *People) Authenticate(ctx context.Context, token, via string) (Credentia
 }
 
 func (p *People) authenticate(ctx context.Context, hash [sha256.Size]byte, via string) (Credential, error) {
-	t, err := p.store.TokenByHash(ctx, hash)
-	if err != nil && !errors.Is(err, parley.ErrNotFound) {
-		return Credential{}, err
-	}
+	var t parley.Token
+	var caller Caller
 	now := p.clock.Now()
-	if err != nil || !same(t.Hash, hash) || !t.Valid(now) || t.Kind == parley.TokenJoin {
-		return Credential{}, p.refused(t, via)
-	}
-	caller, err := p.bearer(ctx, &t, via)
+	err := p.store.View(ctx, func(ctx context.Context) (err error) {
+		t, err = p.store.TokenByHash(ctx, hash)
+		if err != nil && !errors.Is(err, parley.ErrNotFound) {
+			return err
+		}
+		if err != nil || !same(t.Hash, hash) || !t.Valid(now) || t.Kind == parley.TokenJoin {
+			return p.refused(t, via)
+		}
+		caller, err = p.bearer(ctx, &t, via)
+		return err
+	})
 	if err != nil {
 		return Credential{}, err
 	}

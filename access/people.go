@@ -16,6 +16,7 @@ import (
 // PeopleStore is what [People] needs of a store.
 type PeopleStore interface {
 	Commit(ctx context.Context, b parley.Batch) (parley.Result, error)
+	View(ctx context.Context, f func(ctx context.Context) error) error
 	parley.PeopleReader
 	parley.CredentialReader
 }

@@ -14,17 +14,12 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	end.Completed.Uncounted = !counted(b.inputs)
 	err := l.insist(ctx, func(ctx context.Context) error {
 		status := parley.StatusIdle
-		if b.session.Key == "" { // nothing to expect of a key
-			s, err := l.store.Session(ctx, parley.SeeAll(), l.id)
-			if err != nil {
-				return err
-			}
-			if s.Ended != nil {
-				status = parley.StatusInactive
-			}
+		// Unless something waits, or the session has ended or its key leads elsewhere by now.
+		var hoped []parley.Expectation
+		if b.session.Key == "" {
+			hoped = append(hoped, parley.EndedIs{Session: l.id, Ended: false})
 		}
-		// Unless something waits, or the key leads elsewhere by now.
-		hoped := append([]parley.Expectation{parley.QueuedAtMost{Session: l.id}}, current(b.session)...)
+		hoped = append(append(hoped, parley.QueuedAtMost{Session: l.id}), current(b.session)...)
 		for {
 			change, expect, err := l.closing(ctx, *b, end)
 			if err != nil {
@@ -40,7 +35,7 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 			switch e.Expect.(type) {
 			case parley.QueuedAtMost:
 				status = parley.StatusRunning
-			case parley.KeyIs:
+			case parley.KeyIs, parley.EndedIs:
 				status = parley.StatusInactive
 			case parley.ApprovalIs:
 				continue // somebody answered; the answer stands

@@ -37,21 +37,19 @@ func (h *Handle) on(ctx context.Context, op access.Op, id parley.SessionID, more
 		return spot{}, err
 	}
 	found := spot{target: access.Target{ID: id}}
-	var err error
-	found.Session, err = h.engine.store.Session(ctx, parley.SeeAll(), id)
-	if err == nil {
-		found.people, err = h.engine.store.Participants(ctx, parley.SeeAll(), id)
-	}
-	switch {
-	case err == nil:
-		found.target.Session, found.target.Participant = &found.Session, h.caller.In(found.people)
-	case !errors.Is(err, parley.ErrNotFound):
-		return spot{}, err
-	}
-	if err == nil {
-		if found.target.Routed, err = h.routed(ctx, found); err != nil {
-			return spot{}, err
+	err := h.engine.store.View(ctx, func(ctx context.Context) (err error) {
+		if found.Session, err = h.engine.store.Session(ctx, parley.SeeAll(), id); err != nil {
+			return err
 		}
+		if found.people, err = h.engine.store.Participants(ctx, parley.SeeAll(), id); err != nil {
+			return err
+		}
+		found.target.Session, found.target.Participant = &found.Session, h.caller.In(found.people)
+		found.target.Routed, err = h.routed(ctx, found)
+		return err
+	})
+	if err != nil && !errors.Is(err, parley.ErrNotFound) {
+		return spot{}, err
 	}
 	for _, f := range more {
 		f(&found.target)

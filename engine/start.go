@@ -65,12 +65,20 @@ type plan struct {
 
 // plan plans a turn over inputs.
 func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Input) (plan, error) {
-	notices, err := e.store.Notices(ctx, parley.SeeAll(), s.ID)
+	about := parley.PromptContext{Session: s, Principal: inputs[0].Principal}
+	err := e.store.View(ctx, func(ctx context.Context) (err error) {
+		if about.Notices, err = e.store.Notices(ctx, parley.SeeAll(), s.ID); err != nil {
+			return err
+		}
+		about.People, err = e.audience(ctx, s.ID)
+		return err
+	})
 	if err != nil {
 		return plan{}, err
 	}
 	now := e.cfg.Clock.Now()
-	prompt, err := e.prompt(ctx, parley.PromptContext{Session: s, Principal: inputs[0].Principal, Notices: notices, At: now})
+	about.At = now
+	prompt, err := e.prompt(ctx, about)
 	if err != nil {
 		return plan{}, err
 	}
@@ -85,7 +93,7 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	if prompt.Ref != (parley.PromptRef{}) {
 		p.change.Turns[0].Prompt = &prompt.Ref
 	}
-	for _, n := range notices {
+	for _, n := range about.Notices {
 		p.change.Notices = append(p.change.Notices, parley.NoticeChange{Consume: n.ID})
 	}
 	if prompt.Preface != "" {
@@ -106,6 +114,22 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	return p, nil
 }
 
+// audience gives who takes part, for the prompter if there is one.
+func (e *Engine) audience(ctx context.Context, id parley.SessionID) (people []parley.Identity, err error) {
+	if e.cfg.Prompter == nil {
+		return nil, nil
+	}
+	err = e.store.View(ctx, func(ctx context.Context) error {
+		ids, err := e.store.Participants(ctx, parley.SeeAll(), id)
+		if err != nil {
+			return err
+		}
+		people, err = e.identities(ctx, ids)
+		return err
+	})
+	return people, err
+}
+
 // prompt writes what a turn tells the model besides what people said. Without a
 // prompter that is the notices alone.
 func (e *Engine) prompt(ctx context.Context, p parley.PromptContext) (parley.Prompt, error) {
@@ -115,13 +139,6 @@ func (e *Engine) prompt(ctx context.Context, p parley.PromptContext) (parley.Pro
 			lines = append(lines, "[Notice: "+strings.TrimSpace(n.Text)+"]")
 		}
 		return parley.Prompt{Preface: strings.Join(lines, "\n")}, nil
-	}
-	people, err := e.store.Participants(ctx, parley.SeeAll(), p.Session.ID)
-	if err != nil {
-		return parley.Prompt{}, err
-	}
-	if p.People, err = e.identities(ctx, people); err != nil {
-		return parley.Prompt{}, err
 	}
 	prompt, err := e.cfg.Prompter.Prompt(ctx, p)
 	if err != nil {

@@ -75,7 +75,11 @@ func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 	t.Journal = b.journal
 	t.System = b.system
 	if !b.fresh {
-		prompt, err := l.prompt(ctx, parley.PromptContext{Session: b.session, Principal: b.principal, At: b.turn.StartedAt})
+		people, err := l.audience(ctx, l.id)
+		if err != nil {
+			return parley.TurnEnd{}, err
+		}
+		prompt, err := l.prompt(ctx, parley.PromptContext{Session: b.session, Principal: b.principal, People: people, At: b.turn.StartedAt})
 		if err != nil {
 			return parley.TurnEnd{}, err
 		}

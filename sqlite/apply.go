@@ -14,7 +14,7 @@ type tx struct {
 	wrote  bool                        // there is something to commit
 	scrub  bool                        // bodies were taken away
 	forget bool                        // what is known of other sessions may be wrong now
-	unused []int64                     // numbers of keys that may have lost their last session
+	unused []parley.Key                // keys that may have lost their last session
 	blobs  map[parley.BlobHandle]int64 // numbers of those that the batch's media name
 	heads  []*head
 	known  knownHeads
@@ -26,11 +26,11 @@ type tx struct {
 type head struct {
 	nr        int64
 	id        parley.SessionID
-	key       int64 // 0: none
-	keyName   parley.Key
+	key       parley.Key
 	current   bool // the key leads to this session
 	parentSeq uint64
 	recovery  parley.RecoveryState
+	ended     bool
 
 	status    parley.Status
 	fence     parley.Fence
@@ -147,14 +147,14 @@ func (t *tx) head(id parley.SessionID) (*head, error) {
 		return h, nil
 	}
 	found, err := t.c.one(func(r row) {
-		h.nr, h.key, h.parentSeq = r.int(0), r.int(1), r.seq(2)
+		h.nr, h.key, h.parentSeq = r.int(0), parley.Key(r.text(1)), r.seq(2)
 		h.recovery = parley.RecoveryState(r.text(3))
 		h.status, h.fence, h.queued, h.lastSeq = parley.Status(r.text(4)), parley.Fence(r.int(5)), int(r.int(6)), r.seq(7)
 		h.counters = readCounters(r, 8)
 		h.updatedAt = r.time(16)
-		h.keyName, h.current = parley.Key(r.text(17)), r.int(18) == h.nr
-	}, `SELECT h.nr, h.key, h.parent_seq, h.recovery, h.status, h.fence, h.queued, h.last_seq, `+counterColumns+`, h.updated_at, k.key, k.session
-		FROM sessions s JOIN heads h ON h.nr = s.nr LEFT JOIN keys k ON k.nr = h.key WHERE s.id = ?`, id)
+		h.current, h.ended = r.text(17) == string(id), r.bool(18)
+	}, `SELECT h.nr, ifnull(s.key, ''), h.parent_seq, h.recovery, h.status, h.fence, h.queued, h.last_seq, `+counterColumns+`, h.updated_at, ifnull(k.current, ''), s.ended_at IS NOT NULL
+		FROM sessions s JOIN heads h ON h.nr = s.nr LEFT JOIN keys k ON k.key = s.key WHERE s.id = ?`, id)
 	if err != nil {
 		return nil, err
 	}

@@ -24,15 +24,12 @@ func (t *tx) pointKey(c *parley.KeyChange) error {
 	if err != nil {
 		return err
 	}
-	var session any
 	if c.Session != "" {
-		h, err := t.head(c.Session)
-		if err != nil {
+		if _, err := t.head(c.Session); err != nil {
 			return err
 		}
-		session = h.nr
 	}
-	if err := t.c.exec(`UPDATE keys SET session = ? WHERE nr = ?`, session, nr); err != nil || c.Scope == nil {
+	if err := t.c.exec(`UPDATE keys SET current = ? WHERE nr = ?`, orNull(c.Session), nr); err != nil || c.Scope == nil {
 		return err
 	}
 	scope, err := toJSON(c.Scope)
@@ -67,9 +64,13 @@ func (t *tx) claimAlias(a parley.AliasChange) error {
 
 // dropKey removes a key that no session has and that leads to none, with its
 // aliases.
-func (t *tx) dropKey(nr int64) error {
-	used, err := t.c.exists(`SELECT 1 FROM heads WHERE key = ? UNION ALL SELECT 1 FROM keys WHERE nr = ? AND session IS NOT NULL`, nr, nr)
+func (t *tx) dropKey(key parley.Key) error {
+	used, err := t.c.exists(`SELECT 1 FROM sessions WHERE key = ? UNION ALL SELECT 1 FROM keys WHERE key = ? AND current IS NOT NULL`, key, key)
 	if err != nil || used {
+		return err
+	}
+	nr, found, err := t.findKey(key)
+	if err != nil || !found {
 		return err
 	}
 	if err := t.c.exec(`DELETE FROM aliases WHERE key = ?`, nr); err != nil {

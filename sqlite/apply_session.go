@@ -58,9 +58,8 @@ func (t *tx) create(at time.Time, id parley.SessionID, n *parley.NewSession) err
 	if err != nil {
 		return err
 	}
-	var key any
 	if n.Key != "" {
-		if key, err = t.ensureKey(n.Key); err != nil {
+		if _, err := t.ensureKey(n.Key); err != nil {
 			return err
 		}
 	}
@@ -88,16 +87,16 @@ func (t *tx) create(at time.Time, id parley.SessionID, n *parley.NewSession) err
 	if err != nil {
 		return err
 	}
-	err = t.c.exec(`INSERT INTO sessions (id, snapshot, source, type, title, title_seq, metadata, chat, parent, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, snapshot, source, n.Type, n.Title.Text, n.Title.Seq, metadata, chat, parentID, at)
+	err = t.c.exec(`INSERT INTO sessions (id, key, snapshot, source, type, title, title_seq, metadata, chat, parent, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, orNull(n.Key), snapshot, source, n.Type, n.Title.Text, n.Title.Seq, metadata, chat, parentID, at)
 	if err != nil {
 		return err
 	}
 	nr := t.c.db.LastInsertRowID()
-	err = t.c.exec(`INSERT INTO heads (nr, key, parent_seq, recovery, status, hidden, fence, queued, last_seq, messages, turns,
+	err = t.c.exec(`INSERT INTO heads (nr, parent_seq, recovery, status, hidden, fence, queued, last_seq, messages, turns,
 		input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_microusd, last_prompt_tokens, updated_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, ?3, 0, 0, 0, 0, 0, 0, 0, 0, ?6)`,
-		nr, key, parentSeq, parley.RecoveryNone, parley.StatusIdle, at)
+		VALUES (?1, ?2, ?3, ?4, 0, 0, 0, ?2, 0, 0, 0, 0, 0, 0, 0, 0, ?5)`,
+		nr, parentSeq, parley.RecoveryNone, parley.StatusIdle, at)
 	if err != nil || parent == nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func encodeChat(chat *parley.Target) (any, error) {
 
 // patch changes the seldom changing part of a session, and its status.
 func (t *tx) patch(h *head, p *parley.SessionPatch) error {
-	if p.Key != nil && *p.Key != h.keyName {
+	if p.Key != nil && *p.Key != h.key {
 		if err := t.moveToKey(h, *p.Key); err != nil {
 			return err
 		}
@@ -148,6 +147,7 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 		}
 	}
 	if p.Ended != nil {
+		h.ended = !p.Ended.At.IsZero()
 		if err := t.c.exec(`UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE nr = ?`,
 			p.Ended.At, p.Ended.Reason, h.nr); err != nil {
 			return err
@@ -193,16 +193,15 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 // moveToKey gives a session another key. The old one goes if nobody has it any
 // more.
 func (t *tx) moveToKey(h *head, key parley.Key) error {
-	nr, err := t.ensureKey(key)
-	if err != nil {
+	if _, err := t.ensureKey(key); err != nil {
 		return err
 	}
-	if h.key != 0 {
+	if h.key != "" {
 		t.unused = append(t.unused, h.key)
 	}
 	t.forget = true
-	h.key, h.keyName, h.current = nr, key, false
-	return t.c.exec(`UPDATE heads SET key = ? WHERE nr = ?`, nr, h.nr)
+	h.key, h.current = key, false
+	return t.c.exec(`UPDATE sessions SET key = ? WHERE nr = ?`, key, h.nr)
 }
 
 func (t *tx) mergeMetadata(h *head, changes map[string]string) error {

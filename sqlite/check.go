@@ -17,8 +17,8 @@ var orphans = []struct{ kind, sql string }{
 	{"a session without its head", `SELECT id FROM sessions WHERE nr NOT IN (SELECT nr FROM heads)`},
 	{"the head of a missing session", `SELECT nr FROM heads WHERE nr NOT IN (SELECT nr FROM sessions)`},
 	{"a session whose agent is missing", `SELECT id FROM sessions WHERE snapshot NOT IN (SELECT nr FROM snapshots)`},
-	{"a key that leads to a missing session", `SELECT key FROM keys WHERE session IS NOT NULL AND session NOT IN (SELECT nr FROM sessions)`},
-	{"a session whose key is missing", `SELECT s.id FROM heads h JOIN sessions s ON s.nr = h.nr WHERE h.key IS NOT NULL AND h.key NOT IN (SELECT nr FROM keys)`},
+	{"a key that leads to a missing session", `SELECT key FROM keys WHERE current IS NOT NULL AND current NOT IN (SELECT id FROM sessions)`},
+	{"a session whose key is missing", `SELECT id FROM sessions WHERE key IS NOT NULL AND key NOT IN (SELECT key FROM keys)`},
 	{"an alias of a missing key", `SELECT alias FROM aliases WHERE key NOT IN (SELECT nr FROM keys)`},
 	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
 		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},

@@ -86,16 +86,16 @@ func (t *tx) sharedLogs(session int64) (logs []int64, err error) {
 // had. Those that nobody takes up in the same batch go at its end.
 func (t *tx) leaveKeys(h *head) error {
 	err := t.c.each(func(r row) error {
-		t.unused = append(t.unused, r.int(0))
+		t.unused = append(t.unused, parley.Key(r.text(0)))
 		return nil
-	}, `SELECT nr FROM keys WHERE session = ?`, h.nr)
+	}, `SELECT key FROM keys WHERE current = ?`, h.id)
 	if err != nil {
 		return err
 	}
-	if h.key != 0 {
+	if h.key != "" {
 		t.unused = append(t.unused, h.key)
 	}
-	return t.c.exec(`UPDATE keys SET session = NULL WHERE session = ?`, h.nr)
+	return t.c.exec(`UPDATE keys SET current = NULL WHERE current = ?`, h.id)
 }
 
 // dropLog removes the events of a log whose session is gone, but for those that

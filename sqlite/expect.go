@@ -57,6 +57,12 @@ func (t *tx) holds(e parley.Expectation) (holds bool, actual any, err error) {
 			return false, nil, err
 		}
 		return h.recovery == e.State, h.recovery, nil
+	case parley.EndedIs:
+		h, err := t.head(e.Session)
+		if err != nil {
+			return false, nil, err
+		}
+		return h.ended == e.Ended, h.ended, nil
 	case parley.QueuedAtMost:
 		h, err := t.head(e.Session)
 		if err != nil {
@@ -106,14 +112,14 @@ func (t *tx) intact(e parley.EventIntact) (bool, error) {
 func (t *tx) keyIs(e parley.KeyIs) (holds bool, actual any, err error) {
 	if e.Session != "" {
 		h, err := t.head(e.Session)
-		if err == nil && h.keyName == e.Key && h.current {
+		if err == nil && h.key == e.Key && h.current {
 			return true, e.Session, nil
 		}
 		if err != nil && !refused(err) {
 			return false, nil, err
 		}
 	}
-	got, err := textOf[parley.SessionID](t.c, `SELECT s.id FROM keys k JOIN sessions s ON s.nr = k.session WHERE k.key = ?`, e.Key)
+	got, err := textOf[parley.SessionID](t.c, `SELECT ifnull(current, '') FROM keys WHERE key = ?`, e.Key)
 	return got == e.Session, got, err
 }
 

@@ -64,7 +64,11 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, first, said("cli:a", "hello"))
+	keyed := said("cli:a", "hello")
+	keyed.Sessions[0].Create.Key = "k"
+	keyed.Keys = []parley.KeyChange{{Key: "k", Session: "cli:a"}, {Key: "nowhere"}}
+	keyed.Aliases = []parley.AliasChange{{Alias: "short", Key: "k"}}
+	commit(t, first, keyed)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +87,16 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 			t.Fatalf("up from %d: %v", down, err)
 		}
 		got, err := s.Session(t.Context(), parley.SeeAll(), "cli:a")
-		if err != nil || got.Preview != "hello" {
-			t.Fatalf("up from %d: got %q, %v", down, got.Preview, err)
+		if err != nil || got.Preview != "hello" || got.Key != "k" {
+			t.Fatalf("up from %d: got %q of %q, %v", down, got.Preview, got.Key, err)
+		}
+		for name, want := range map[string]parley.SessionID{"short": "cli:a", "k": "cli:a", "nowhere": ""} {
+			if entry, err := s.Lookup(t.Context(), parley.SeeAll(), name); err != nil || entry.Current != want {
+				t.Fatalf("up from %d: %q leads to %q, %v", down, name, entry.Current, err)
+			}
+		}
+		if page, err := s.Sessions(t.Context(), parley.SeeAll(), parley.SessionQuery{Key: "k"}); err != nil || len(page.Sessions) != 1 {
+			t.Fatalf("up from %d: %d sessions of the key, %v", down, len(page.Sessions), err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

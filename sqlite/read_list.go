@@ -62,8 +62,8 @@ func (s *Store) Sessions(ctx context.Context, v parley.Visibility, q parley.Sess
 // all sessions by activity.
 func candidates(c *conn, v parley.Visibility, q *parley.SessionQuery, from cursor) (places []cursor, more bool, err error) {
 	if q.Key != "" {
-		places, few, err := collect(c, from, `SELECT h.updated_at, h.nr FROM keys k JOIN heads h ON h.key = k.nr
-			WHERE k.key = ? LIMIT ?`, q.Key, maxScan+1)
+		places, few, err := collect(c, from, `SELECT h.updated_at, h.nr FROM sessions s JOIN heads h ON h.nr = s.nr
+			WHERE s.key = ? LIMIT ?`, q.Key, maxScan+1)
 		if err != nil || few {
 			return places, false, err
 		}

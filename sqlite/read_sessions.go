@@ -60,12 +60,11 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 		s.Status, s.Fence, s.Queued, s.LastSeq = parley.Status(r.text(21)), parley.Fence(r.int(22)), int(r.int(23)), r.seq(24)
 		s.UpdatedAt, s.Counters = r.time(25), readCounters(r, 26)
 		chat = r.text(34)
-	}, `SELECT s.id, ifnull(k.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
+	}, `SELECT s.id, ifnull(s.key, ''), a.agent, ifnull(a.config, ''), s.source, s.type, s.ended_at, s.ended_reason,
 			h.recovery, s.recovery_reason, s.recovery_at, s.strikes, s.title, s.title_seq, s.description, s.busy, ifnull(s.metadata, ''),
 			s.parent, h.parent_seq, s.created_at, h.preview,
 			h.status, h.fence, h.queued, h.last_seq, h.updated_at, `+counterColumns+`, ifnull(s.chat, '')
-		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot
-		LEFT JOIN keys k ON k.nr = h.key WHERE s.nr = ?`, nr)
+		FROM sessions s JOIN heads h ON h.nr = s.nr JOIN snapshots a ON a.nr = s.snapshot WHERE s.nr = ?`, nr)
 	if err != nil {
 		return s, err
 	}
@@ -87,8 +86,7 @@ func loadSession(c *conn, nr int64) (parley.Session, error) {
 // foundKey is a key as Lookup finds it.
 type foundKey struct {
 	name    parley.Key
-	nr      int64
-	session int64
+	current parley.SessionID // empty: none
 	scope   string
 }
 
@@ -97,11 +95,11 @@ type foundKey struct {
 // aliases.
 func findName(c *conn, name string) (k foundKey, found bool, err error) {
 	read := func(r row) {
-		k = foundKey{nr: r.int(0), name: parley.Key(r.text(1)), session: r.int(2), scope: r.text(3)}
+		k = foundKey{name: parley.Key(r.text(0)), current: parley.SessionID(r.text(1)), scope: r.text(2)}
 	}
 	queries := []string{
-		`SELECT k.nr, k.key, ifnull(k.session, 0), ifnull(k.scope, '') FROM aliases a JOIN keys k ON k.nr = a.key WHERE a.alias = ?`,
-		`SELECT nr, key, ifnull(session, 0), ifnull(scope, '') FROM keys WHERE key = ?`,
+		`SELECT k.key, ifnull(k.current, ''), ifnull(k.scope, '') FROM aliases a JOIN keys k ON k.nr = a.key WHERE a.alias = ?`,
+		`SELECT key, ifnull(current, ''), ifnull(scope, '') FROM keys WHERE key = ?`,
 	}
 	if parley.Key(name).OfScope() {
 		slices.Reverse(queries)
@@ -120,7 +118,8 @@ func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (p
 	err := s.read(ctx, "look up key", func(c *conn) error {
 		k, found, err := findName(c, name)
 		if err == nil && found {
-			found, entry.Current, err = currentOf(c, v, k.session)
+			entry.Current = k.current
+			found, err = leadsToSeen(c, v, k.current)
 		}
 		if err != nil {
 			return err
@@ -141,10 +140,12 @@ func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (p
 func (s *Store) Aliases(ctx context.Context, v parley.Visibility, key parley.Key) (list []parley.Alias, err error) {
 	err = s.read(ctx, "read aliases", func(c *conn) error {
 		list = nil
-		var nr, session int64
-		found, err := c.one(func(r row) { nr, session = r.int(0), r.int(1) }, `SELECT nr, ifnull(session, 0) FROM keys WHERE key = ?`, key)
+		var nr int64
+		var current parley.SessionID
+		found, err := c.one(func(r row) { nr, current = r.int(0), parley.SessionID(r.text(1)) },
+			`SELECT nr, ifnull(current, '') FROM keys WHERE key = ?`, key)
 		if err == nil && found {
-			found, _, err = currentOf(c, v, session)
+			found, err = leadsToSeen(c, v, current)
 		}
 		if err != nil {
 			return err
@@ -163,14 +164,12 @@ func (s *Store) Aliases(ctx context.Context, v parley.Visibility, key parley.Key
 	return list, nil
 }
 
-// currentOf gives the id of a key's current session, if v may see it. A key
+// leadsToSeen reports whether v may see the current session of a key. That of a key
 // without one is seen only by who sees everything.
-func currentOf(c *conn, v parley.Visibility, session int64) (allowed bool, id parley.SessionID, err error) {
-	if session == 0 {
-		return v.All && v.Namespace == "", "", nil
+func leadsToSeen(c *conn, v parley.Visibility, current parley.SessionID) (bool, error) {
+	if everything := v.All && v.Namespace == ""; everything || current == "" {
+		return everything, nil
 	}
 	condition, args := visible(v)
-	allowed, err = c.one(func(r row) { id = parley.SessionID(r.text(0)) },
-		`SELECT s.id FROM sessions s WHERE s.nr = ? AND `+condition, append([]any{session}, args...)...)
-	return allowed, id, err
+	return c.exists(`SELECT 1 FROM sessions s WHERE s.id = ? AND `+condition, append([]any{current}, args...)...)
 }

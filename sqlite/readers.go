@@ -23,8 +23,17 @@ func (r *readers) init(s *Store) {
 }
 
 // read runs f in one short read transaction, so that all its queries see the
-// same moment. The context interrupts it.
+// same moment: that of the view which the context is of, or one of its own. The context
+// interrupts it.
 func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
+	if v, ok := s.viewIn(ctx); ok {
+		return v.read(ctx, op, f)
+	}
+	return s.readAlone(ctx, op, f)
+}
+
+// readAlone runs f in a transaction of its own.
+func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error) error {
 	select {
 	case s.readers.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -36,11 +45,15 @@ func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) erro
 		return translate(op, err)
 	}
 	err = c.transact(ctx, f)
-	told := err
+	return translate(op, errors.Join(unlessEnded(ctx, err), s.readers.giveBack(c, err)))
+}
+
+// unlessEnded gives an error of the file, or that the context has ended if it has.
+func unlessEnded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && !refused(err) {
-		told = ctx.Err()
+		return ctx.Err()
 	}
-	return translate(op, errors.Join(told, s.readers.giveBack(c, err)))
+	return err
 }
 
 // transact runs f inside a transaction that only reads. The context interrupts

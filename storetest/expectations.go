@@ -43,6 +43,9 @@ var expectationCases = []expectationCase{
 		fails: parley.RecoveryIs{Session: home, State: parley.RecoveryNone}, actual: parley.RecoverySuspended,
 		gone: parley.RecoveryIs{Session: nobody, State: parley.RecoveryNone},
 	}, {
+		holds: []parley.Expectation{parley.EndedIs{Session: home}},
+		fails: parley.EndedIs{Session: home, Ended: true}, actual: false, gone: parley.EndedIs{Session: nobody},
+	}, {
 		holds: []parley.Expectation{parley.QueuedAtMost{Session: home, Max: 2}, parley.QueuedAtMost{Session: home, Max: 3}},
 		fails: parley.QueuedAtMost{Session: home, Max: 1}, actual: 2, gone: parley.QueuedAtMost{Session: nobody, Max: 5},
 	}, {

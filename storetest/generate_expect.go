@@ -24,6 +24,9 @@ var expectations = []func(*generator) parley.Expectation{
 		return parley.RecoveryIs{Session: g.presentSession(), State: either(g, parley.RecoveryNone, parley.RecoverySuspended)}
 	},
 	func(g *generator) parley.Expectation {
+		return parley.EndedIs{Session: g.presentSession(), Ended: g.chance(50)}
+	},
+	func(g *generator) parley.Expectation {
 		return parley.QueuedAtMost{Session: g.presentSession(), Max: g.IntN(4)}
 	},
 	func(g *generator) parley.Expectation {

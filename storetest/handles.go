@@ -27,7 +27,9 @@ var handleTests = []test{
 		f.reopen()
 		_, err := s.Commit(f.Context(), parley.Batch{At: startOfTime, Sessions: []parley.SessionChange{newSession(away)}})
 		f.code("Commit", parley.CodeUnavailable, err)
-		called := map[string]bool{"Commit": true, "Close": true}
+		err = s.View(f.Context(), func(context.Context) error { return errors.New("it was called") })
+		f.code("View", parley.CodeUnavailable, err)
+		called := map[string]bool{"Commit": true, "View": true, "Close": true}
 		for _, q := range questions(f.known(parley.Batch{}), all) {
 			called[q.method] = true
 			if _, err := q.ask(f.Context(), s); !errors.Is(err, parley.ErrUnavailable) {

@@ -138,6 +138,9 @@ func (o *oracle) Commit(_ context.Context, b parley.Batch) (parley.Result, error
 	return res, nil
 }
 
+// View implements [parley.Store]: nothing happens between its reads anyway.
+func (o *oracle) View(ctx context.Context, f func(ctx context.Context) error) error { return f(ctx) }
+
 // Close implements [parley.Store].
 func (o *oracle) Close() error { return nil }
 

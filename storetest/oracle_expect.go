@@ -62,6 +62,9 @@ func (o *oracle) actualOfSession(e parley.Expectation) (actual any, holds bool, 
 		return s.row.Status, slices.Contains(e.Any, s.row.Status), nil
 	case parley.RecoveryIs:
 		return s.row.Recovery.State, s.row.Recovery.State == e.State, nil
+	case parley.EndedIs:
+		is := s.row.Ended != nil
+		return is, is == e.Ended, nil
 	case parley.QueuedAtMost:
 		is := o.queued(s)
 		return is, is <= e.Max, nil
@@ -93,6 +96,8 @@ func sessionOf(e parley.Expectation) parley.SessionID {
 	case parley.StatusIn:
 		return e.Session
 	case parley.RecoveryIs:
+		return e.Session
+	case parley.EndedIs:
 		return e.Session
 	case parley.QueuedAtMost:
 		return e.Session

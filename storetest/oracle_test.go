@@ -59,9 +59,11 @@ type handle struct {
 
 // use runs one read or write on the oracle.
 func use[T any](ctx context.Context, h *handle, do func(*oracle) (T, error)) (T, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var none T
+	if inside, _ := ctx.Value(viewKey{}).(*handle); inside != h {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+	}
 	if h.closed {
 		return none, parley.Errorf(parley.CodeUnavailable, "the store is closed")
 	}
@@ -76,6 +78,14 @@ func (h *handle) Close() error {
 	defer h.mu.Unlock()
 	h.closed = true
 	return nil
+}
+
+// viewKey is what the context of a View has the handle under whose lock it holds.
+type viewKey struct{}
+
+func (h *handle) View(ctx context.Context, f func(ctx context.Context) error) error {
+	_, err := use(ctx, h, func(*oracle) (any, error) { return nil, f(context.WithValue(ctx, viewKey{}, h)) })
+	return err
 }
 
 func (h *handle) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {

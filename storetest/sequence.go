@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -159,12 +160,32 @@ func (q *sequence) relabel(value any) any {
 // compare asks both sides, as v, the questions that choose takes, and gives the
 // first difference, if any.
 func (q *sequence) compare(v parley.Visibility, choose func(question) bool) *difference {
+	return q.compareIn(q.t.Context(), v, choose)
+}
+
+// compareAtOnce is compare inside of a view of the store.
+func (q *sequence) compareAtOnce(v parley.Visibility, choose func(question) bool) (d *difference) {
+	q.cover.method("View")
+	found := errors.New("there is a difference")
+	err := q.store.View(q.t.Context(), func(ctx context.Context) error {
+		if d = q.compareIn(ctx, v, choose); d != nil {
+			return found
+		}
+		return nil
+	})
+	if d == nil && err != nil || d != nil && !errors.Is(err, found) {
+		return &difference{"View", fmt.Sprintf("the error is %v, after %v", err, d)}
+	}
+	return d
+}
+
+func (q *sequence) compareIn(ctx context.Context, v parley.Visibility, choose func(question) bool) *difference {
 	for _, question := range questions(q.universe(), v) {
 		if !choose(question) {
 			continue
 		}
 		q.cover.method(question.method)
-		want, got := question.of(q.t.Context(), q.oracle), question.of(q.t.Context(), q.store)
+		want, got := question.of(q.t.Context(), q.oracle), question.of(ctx, q.store)
 		want.Value = q.relabel(want.Value)
 		if d := diff(want, got); d != "" {
 			return &difference{question.method, fmt.Sprintf("%v: %s", question, d)}
@@ -212,7 +233,11 @@ func (q *sequence) universe() universe {
 
 // compareSome asks a few questions as somebody.
 func (q *sequence) compareSome(rng *rand.Rand) *difference {
-	return q.compare(viewers[rng.IntN(len(viewers))], func(question) bool { return rng.IntN(10) == 0 })
+	compare := q.compare
+	if rng.IntN(4) == 0 {
+		compare = q.compareAtOnce
+	}
+	return compare(viewers[rng.IntN(len(viewers))], func(question) bool { return rng.IntN(10) == 0 })
 }
 
 // compareAll asks every question as one who sees everything, and a part of them

@@ -79,6 +79,7 @@ func runNamed(t *testing.T, h Harness) {
 		{"Visibility", visibilityTests},
 		{"Atomicity", atomicityTests},
 		{"Concurrency", concurrencyTests},
+		{"Views", viewTests},
 		{"Handles", handleTests},
 		{"BadInput", badInputTests},
 	} {
