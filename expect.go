@@ -39,7 +39,7 @@ type (
 		Session SessionID
 		State   RecoveryState
 	}
-	// EndedIs expects the session to have ended, or not.
+	// EndedIs expects whether the session has ended; see [Session].Ended.
 	EndedIs struct {
 		Session SessionID
 		Ended   bool
@@ -120,7 +120,7 @@ func (e RecoveryIs) String() string {
 }
 
 func (e EndedIs) String() string {
-	return fmt.Sprintf("session %s to have ended to be %t", quote(string(e.Session)), e.Ended)
+	return fmt.Sprintf("ended %t of session %s", e.Ended, quote(string(e.Session)))
 }
 
 func (e QueuedAtMost) String() string {

@@ -22,7 +22,7 @@ func TestExpectError(t *testing.T) {
 		{parley.FenceIs{Session: "a:1", Fence: 3}, parley.Fence(4), `expected fence 3 of session "a:1", but it is "4"`},
 		{parley.StatusIn{Session: "a:1", Any: []parley.Status{"idle", "inactive"}}, parley.StatusRunning, `expected a status of [idle inactive] of session "a:1", but it is "running"`},
 		{parley.RecoveryIs{Session: "a:1", State: "none"}, parley.RecoverySuspended, `expected recovery state "none" of session "a:1", but it is "suspended"`},
-		{parley.EndedIs{Session: "a:1"}, true, `expected session "a:1" to have ended to be false, but it is "true"`},
+		{parley.EndedIs{Session: "a:1"}, true, `expected ended false of session "a:1", but it is "true"`},
 		{parley.QueuedAtMost{Session: "a:1", Max: 0}, 2, `expected at most 0 queued inputs in session "a:1", but it is "2"`},
 		{parley.InputIs{Ref: ref}, parley.InputDone, `expected state "" of input "m1", but it is "done"`},
 		{parley.TurnIs{Session: "a:1", Turn: "t", State: "running"}, parley.TurnState(""), `expected state "running" of turn "t", but it is ""`},

@@ -9,8 +9,9 @@ import (
 // acknowledged survives any crash. All methods may be called from many
 // goroutines; after Close they fail with [CodeUnavailable].
 //
-// Reads see what was committed before they began, take a [Visibility], and give
-// [CodeNotFound] for what it hides as for what is not there.
+// Reads see what was committed before they began, or before the first of their view did;
+// see View. They take a [Visibility], and give [CodeNotFound] for what it hides as for
+// what is not there.
 type Store interface {
 	// Commit applies the batch, all or nothing, and returns when it is durable.
 	//
@@ -22,11 +23,14 @@ type Store interface {
 	// the transaction when the context ended or the disk failed.
 	Commit(ctx context.Context, b Batch) (Result, error)
 
-	// View calls f and gives its error. What f reads from the store with the context that it
-	// is given is all of one moment, and costs less than reads on their own. That is for a
-	// few short reads in a row: while f runs, others may have to wait for it. Reads are made
-	// one after the other, and none when f has returned. A View inside of another is part
-	// of that.
+	// View calls f with a context, and gives its error. All that f reads from this store with
+	// that context is of one moment, that of the first read, and costs less than reads on their
+	// own. It fails with [CodeUnavailable], and does not call f, if the store is closed or ctx
+	// has ended.
+	//
+	// f makes a few short reads, one at a time: others may have to wait for a view. It does
+	// not commit, and nobody uses its context after it. A View inside of another is part of
+	// that.
 	View(ctx context.Context, f func(ctx context.Context) error) error
 
 	SessionReader

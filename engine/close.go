@@ -13,8 +13,9 @@ import (
 func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	end.Completed.Uncounted = !counted(b.inputs)
 	err := l.insist(ctx, func(ctx context.Context) error {
+		// Idle, unless something waits, or the session is not the current one by now: its key
+		// leads elsewhere, or, if it has no key, it has ended.
 		status := parley.StatusIdle
-		// Unless something waits, or the session has ended or its key leads elsewhere by now.
 		var hoped []parley.Expectation
 		if b.session.Key == "" {
 			hoped = append(hoped, parley.EndedIs{Session: l.id, Ended: false})

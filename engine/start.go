@@ -70,7 +70,7 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 		if about.Notices, err = e.store.Notices(ctx, parley.SeeAll(), s.ID); err != nil {
 			return err
 		}
-		about.People, err = e.audience(ctx, s.ID)
+		about.People, err = e.promptPeople(ctx, s.ID)
 		return err
 	})
 	if err != nil {
@@ -114,8 +114,9 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	return p, nil
 }
 
-// audience gives who takes part, for the prompter if there is one.
-func (e *Engine) audience(ctx context.Context, id parley.SessionID) (people []parley.Identity, err error) {
+// promptPeople gives who takes part, for the prompt. Without a prompter nobody asks, and
+// nothing is read.
+func (e *Engine) promptPeople(ctx context.Context, id parley.SessionID) (people []parley.Identity, err error) {
 	if e.cfg.Prompter == nil {
 		return nil, nil
 	}

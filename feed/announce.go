@@ -19,15 +19,6 @@ func Announce(store parley.Store, wake parley.Wake) parley.Store {
 	return &announcer{Store: store, wake: wake}
 }
 
-// learner is a [parley.Wake] that learns from commits what it would have to read otherwise,
-// before it is woken.
-type learner interface {
-	// committed says what was changed in a session, whose log ends with seq now.
-	committed(c *parley.SessionChange, seq uint64)
-	// doubted says that something may have been changed.
-	doubted(id parley.SessionID)
-}
-
 type announcer struct {
 	parley.Store
 	wake parley.Wake
@@ -53,13 +44,7 @@ func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, 
 		return res, err
 	}
 	changed := make(map[parley.SessionID]struct{}, len(b.Sessions))
-	learner, learns := a.wake.(learner)
 	for i := range b.Sessions {
-		if learns && unknown {
-			learner.doubted(b.Sessions[i].Session)
-		} else if learns {
-			learner.committed(&b.Sessions[i], res.Sessions[i].LastSeq)
-		}
 		var pos uint64
 		if i < len(res.Sessions) && res.Sessions[i].FirstSeq <= res.Sessions[i].LastSeq && !b.Sessions[i].Delete {
 			pos = res.Pos

@@ -69,9 +69,7 @@
 // Subscriptions run in their callers' goroutines. The feed starts one for each
 // topic (a session, or the sessions of one visibility) while something is unread,
 // never more than one, and [Feed.Close] waits for them. What nobody follows, and
-// no reply is being written in, holds nothing. A session whose turn began in a commit of
-// this process is not read before somebody follows: the commit that ends the turn
-// ends its reply.
+// no reply is being written in, holds nothing.
 //
 // The package imports the root package, and nothing else of Parley.
 package feed

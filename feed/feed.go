@@ -46,8 +46,6 @@ type Feed struct {
 	mu       sync.Mutex // guards what follows; taken before a topic's
 	sessions map[parley.SessionID]*sessionTopic
 	views    map[string]*allTopic
-	// turns are the sessions whose turn has begun and not ended, as commits have told.
-	turns map[parley.SessionID]struct{}
 
 	life    sync.Mutex // guards what follows; taken last
 	closed  bool
@@ -56,10 +54,7 @@ type Feed struct {
 	running sync.WaitGroup
 }
 
-var (
-	_ parley.Feed = (*Feed)(nil)
-	_ learner     = (*Feed)(nil)
-)
+var _ parley.Feed = (*Feed)(nil)
 
 // New makes a feed over a store whose commits wake it; see [Announce].
 func New(store Reader, cfg Config) *Feed {
@@ -72,7 +67,6 @@ func New(store Reader, cfg Config) *Feed {
 		store: store, cfg: cfg,
 		sessions: map[parley.SessionID]*sessionTopic{},
 		views:    map[string]*allTopic{},
-		turns:    map[parley.SessionID]struct{}{},
 		pumps:    map[uint64]context.CancelFunc{},
 	}
 	f.alls.Store(&[]*allTopic{})
@@ -119,56 +113,16 @@ func (f *Feed) Subscribe(ctx context.Context, v parley.Visibility, id parley.Ses
 // Wake implements [parley.Wake]. It does not wait for anything.
 func (f *Feed) Wake(id parley.SessionID, pos uint64) {
 	f.mu.Lock()
-	t, later := f.sessions[id], f.mayWait(id)
+	t := f.sessions[id]
 	f.mu.Unlock()
 	if t != nil {
-		t.wake(later)
+		t.wake()
 	}
 	// The session comes first: while it is unread none of its deltas get to
 	// the views of all sessions.
 	for _, a := range *f.alls.Load() {
 		a.wake(id, pos == 0)
 	}
-}
-
-// mayWait reports whether the log of a session need not be read before somebody follows
-// it: nobody does, and the end of the reply that is being written will be told.
-func (f *Feed) mayWait(id parley.SessionID) bool {
-	_, open := f.turns[id]
-	return open && len(f.views) == 0
-}
-
-// committed implements learner.
-func (f *Feed) committed(c *parley.SessionChange, seq uint64) {
-	closes, open := false, false
-	for _, e := range c.Events {
-		if slices.Contains(closers, e.Body.EventType()) {
-			closes, open = true, e.Body.EventType() == parley.EventTurnStarted
-		}
-	}
-	if c.Delete {
-		f.doubted(c.Session)
-	}
-	if !closes || c.Delete {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if open && !f.isClosed() {
-		f.turns[c.Session] = struct{}{}
-	} else {
-		delete(f.turns, c.Session)
-	}
-	if t := f.sessions[c.Session]; t != nil && t.endUnread(seq) {
-		delete(f.sessions, c.Session)
-	}
-}
-
-// doubted implements learner: from now on the log tells.
-func (f *Feed) doubted(id parley.SessionID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.turns, id)
 }
 
 // Publish implements [parley.Feed]. It does not wait for anything.
@@ -187,10 +141,9 @@ func (f *Feed) Publish(d parley.Delta) {
 		t.startAt(d.After)
 		f.sessions[d.Session] = t
 	}
-	later := f.mayWait(d.Session)
 	t.mu.Lock()
 	f.mu.Unlock()
-	t.publish(d, later)
+	t.publish(d)
 	idle := t.idle()
 	t.unlock()
 	if idle {
@@ -213,7 +166,7 @@ func (f *Feed) session(id parley.SessionID) (*sessionTopic, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.subs++
-	if (t.people == nil || t.unread) && t.mark() {
+	if t.people == nil && t.mark() {
 		f.spawn(t.pump)
 	}
 	return t, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -78,109 +77,6 @@ func TestIdle(t *testing.T) {
 		if n := w.feed.Topics(); n != 0 {
 			t.Errorf("%d topics are left after short visits", n)
 		}
-	})
-}
-
-// counting is a store that counts what is read.
-type counting struct {
-	parley.Store
-	reads atomic.Int64
-}
-
-func (s *counting) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
-	s.reads.Add(1)
-	return s.Store.Events(ctx, v, id, q)
-}
-
-func (s *counting) Participants(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.IdentityID, error) {
-	s.reads.Add(1)
-	return s.Store.Participants(ctx, v, id)
-}
-
-// Nothing is read for a turn that nobody follows, and nothing is left of it.
-func TestUnfollowed(t *testing.T) {
-	t.Parallel()
-	inBubble(t, feed.Config{}, func(w *world) {
-		store := &counting{Store: w.raw}
-		w.use(store)
-		w.create(home, anna)
-		reads := func(some bool) {
-			t.Helper()
-			w.settle()
-			if n := store.reads.Swap(0); n > 0 != some {
-				t.Errorf("%d reads", n)
-			}
-		}
-		topics := func(want int) {
-			t.Helper()
-			w.settle()
-			if n := w.feed.Topics(); n != want {
-				t.Errorf("%d topics, want %d", n, want)
-			}
-		}
-		after := w.add(home, &parley.TurnStarted{Attempt: 1})
-		for i, text := range []string{"a", "b", "c"} {
-			w.feed.Publish(delta("m1", i+1, after, text))
-		}
-		w.add(home, joins(bert))
-		topics(1)
-		reads(false)
-
-		// Who comes now gets all of it, whole and live.
-		tl := w.follow(parley.SeeAs(bert), home, parley.Position{Seq: after})
-		w.settle()
-		w.feed.Publish(delta("m1", 4, after, "d"))
-		w.settle()
-		if got := tl.reply(); got != "abcd" {
-			t.Errorf("who comes in the middle got %q of the reply", got)
-		}
-		reads(true)
-		tl.stop()
-		w.settle()
-
-		// A message that is stored and another reply do not change that.
-		store.reads.Store(0)
-		last := w.add(home, message("m1", "abcd"))
-		w.feed.Publish(delta("m2", 1, last, "e"))
-		topics(1)
-		reads(false)
-		tl = w.follow(parley.SeeAs(anna), home, parley.Position{Seq: last})
-		w.settle()
-		if got := tl.reply(); got != "e" {
-			t.Errorf("who comes in the second reply got %q of it", got)
-		}
-		tl.stop()
-		w.settle()
-
-		// The end of the turn takes all away, in one commit with another message.
-		store.reads.Store(0)
-		w.add(home, message("m2", "e"), &parley.TurnCompleted{StopReason: parley.StopDone})
-		topics(0)
-		reads(false)
-
-		// What comes late is looked up, and is over.
-		w.feed.Publish(delta("m3", 1, last, "late"))
-		topics(0)
-		reads(true)
-
-		// A commit that may not have been made proves nothing: the log tells.
-		after = w.add(home, &parley.TurnStarted{Attempt: 1})
-		w.feed.Publish(delta("m4", 1, after, "f"))
-		topics(1)
-		reads(false)
-		lost := feed.Announce(&forgetful{Store: store, unknown: true}, w.feed)
-		if _, err := lost.Commit(w.Context(), parley.Batch{At: base, Sessions: []parley.SessionChange{events(home, message("m4", "f"))}}); err == nil {
-			t.Fatal("the store has forgotten nothing")
-		}
-		topics(0)
-		reads(true)
-
-		// A session that is deleted in its turn leaves nothing either.
-		after = w.add(home, &parley.TurnStarted{Attempt: 1})
-		w.feed.Publish(delta("m5", 1, after, "g"))
-		topics(1)
-		w.commit(parley.SessionChange{Session: home, Delete: true})
-		topics(0)
 	})
 }
 

@@ -28,7 +28,6 @@ type sessionTopic struct {
 	reads   uint64 // how often the pump began to read
 	whole   uint64 // the last of these that it finished
 	awaited bool   // somebody waits for the end of a read
-	unread  bool   // there may be something to read, for the first who follows
 	closer  uint64 // the last event seen that ends a stream
 	fence   parley.Fence
 	stream  *stream
@@ -64,38 +63,17 @@ func (t *sessionTopic) over() bool {
 func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
 
 // wake says that the log has grown, or something else about the session has
-// changed. If that may wait it is read when somebody follows.
-func (t *sessionTopic) wake(mayWait bool) {
+// changed.
+func (t *sessionTopic) wake() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.look(mayWait)
-}
-
-// look makes sure that the log is read: now, or when somebody follows.
-func (t *sessionTopic) look(mayWait bool) {
-	if mayWait && t.subs == 0 && !t.running {
-		t.unread = true
-	} else if t.mark() {
+	if t.mark() {
 		t.feed.spawn(t.pump)
 	}
 }
 
-// endUnread ends a reply that nobody follows, without reading the event with a seq that
-// says so, and reports whether nobody needs the topic any more.
-func (t *sessionTopic) endUnread(seq uint64) (idle bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.subs > 0 || t.running {
-		return false // it reads it
-	}
-	if t.stream != nil && t.stream.after < seq {
-		t.stream = nil
-	}
-	return t.idle()
-}
-
 // publish takes a delta.
-func (t *sessionTopic) publish(d parley.Delta, mayWait bool) {
+func (t *sessionTopic) publish(d parley.Delta) {
 	if t.err != nil || d.Fence < t.fence {
 		return
 	}
@@ -110,14 +88,12 @@ func (t *sessionTopic) publish(d parley.Delta, mayWait bool) {
 		}
 		t.stream = newStream(d)
 		t.stream.checked = t.started && d.After >= t.origin
-		if !t.stream.checked || t.last < d.After || t.people == nil {
-			t.look(mayWait)
+		if (!t.stream.checked || t.last < d.After || t.people == nil) && t.mark() {
+			t.feed.spawn(t.pump)
 		}
-	} else if t.unread {
-		t.look(mayWait)
 	}
 	t.stream.add(d)
-	if !t.unread && !t.dirty && !t.reading {
+	if !t.dirty && !t.reading {
 		t.show(t.stream.total())
 	}
 }
@@ -163,7 +139,7 @@ func (t *sessionTopic) begin() bool {
 		t.running, t.reading = false, false
 		return false
 	}
-	t.dirty, t.unread, t.reading = false, false, true
+	t.dirty, t.reading = false, true
 	t.reads++
 	t.boundAbout = t.stream
 	if t.stream != nil {

@@ -40,12 +40,7 @@ func (s *Store) build(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	c, err := s.connectWriter()
-	if err != nil {
-		return err
-	}
-	err = s.upgrade(ctx, c)
-	if err := errors.Join(err, c.close()); err != nil {
+	if err := s.upgrade(ctx); err != nil {
 		return err
 	}
 	return f.Sync()

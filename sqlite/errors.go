@@ -68,6 +68,15 @@ func fatal(err error) bool {
 	return true
 }
 
+// orEnd gives the end of the context in place of the error that it brought about. A refusal
+// stays: it is an answer.
+func orEnd(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !refused(err) {
+		return ctx.Err()
+	}
+	return err
+}
+
 func notFound(format string, args ...any) error {
 	return parley.Errorf(parley.CodeNotFound, format, args...)
 }

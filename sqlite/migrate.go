@@ -55,9 +55,23 @@ var migrations = func() []migration {
 // newest is the version this Parley writes.
 func newest() int { return len(migrations) }
 
-// upgrade brings the file to the newest version. A store with data is copied
-// first.
-func (s *Store) upgrade(ctx context.Context, c *conn) error {
+// upgrade brings the file to the newest version, over a connection of its own: what an index
+// is made of is sorted in files and not in memory, which a connection has little of and
+// never gives back.
+func (s *Store) upgrade(ctx context.Context) error {
+	c, err := s.connectWriter()
+	if err != nil {
+		return err
+	}
+	err = c.set("temp_store = FILE")
+	if err == nil {
+		err = s.upgradeOver(ctx, c)
+	}
+	return errors.Join(err, c.close())
+}
+
+// upgradeOver upgrades over a connection. A store with data is copied first.
+func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 	version, err := readVersion(s.path, c)
 	if err != nil || version == newest() {
 		return err

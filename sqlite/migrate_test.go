@@ -69,6 +69,10 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 	keyed.Keys = []parley.KeyChange{{Key: "k", Session: "cli:a"}, {Key: "nowhere"}}
 	keyed.Aliases = []parley.AliasChange{{Alias: "short", Key: "k"}}
 	commit(t, first, keyed)
+	another := said("cli:b", "hello")
+	another.Sessions[0].Create.Key = "k"
+	commit(t, first, another)
+	commit(t, first, said("cli:c", "hello"))
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +99,10 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 				t.Fatalf("up from %d: %q leads to %q, %v", down, name, entry.Current, err)
 			}
 		}
-		if page, err := s.Sessions(t.Context(), parley.SeeAll(), parley.SessionQuery{Key: "k"}); err != nil || len(page.Sessions) != 1 {
+		if got, err := s.Session(t.Context(), parley.SeeAll(), "cli:c"); err != nil || got.Key != "" {
+			t.Fatalf("up from %d: a session without a key has %q, %v", down, got.Key, err)
+		}
+		if page, err := s.Sessions(t.Context(), parley.SeeAll(), parley.SessionQuery{Key: "k"}); err != nil || len(page.Sessions) != 2 {
 			t.Fatalf("up from %d: %d sessions of the key, %v", down, len(page.Sessions), err)
 		}
 		if err := s.Close(); err != nil {

@@ -119,7 +119,7 @@ func (s *Store) Lookup(ctx context.Context, v parley.Visibility, name string) (p
 		k, found, err := findName(c, name)
 		if err == nil && found {
 			entry.Current = k.current
-			found, err = leadsToSeen(c, v, k.current)
+			found, err = keyVisible(c, v, k.current)
 		}
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *Store) Aliases(ctx context.Context, v parley.Visibility, key parley.Key
 		found, err := c.one(func(r row) { nr, current = r.int(0), parley.SessionID(r.text(1)) },
 			`SELECT nr, ifnull(current, '') FROM keys WHERE key = ?`, key)
 		if err == nil && found {
-			found, err = leadsToSeen(c, v, current)
+			found, err = keyVisible(c, v, current)
 		}
 		if err != nil {
 			return err
@@ -162,14 +162,4 @@ func (s *Store) Aliases(ctx context.Context, v parley.Visibility, key parley.Key
 		return nil, err
 	}
 	return list, nil
-}
-
-// leadsToSeen reports whether v may see the current session of a key. That of a key
-// without one is seen only by who sees everything.
-func leadsToSeen(c *conn, v parley.Visibility, current parley.SessionID) (bool, error) {
-	if everything := v.All && v.Namespace == ""; everything || current == "" {
-		return everything, nil
-	}
-	condition, args := visible(v)
-	return c.exists(`SELECT 1 FROM sessions s WHERE s.id = ? AND `+condition, append([]any{current}, args...)...)
 }

@@ -44,16 +44,15 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	if err != nil {
 		return translate(op, err)
 	}
+	ended := false
+	defer func() {
+		if !ended { // f panics: the connection is not given to others
+			_ = c.close()
+		}
+	}()
 	err = c.transact(ctx, f)
-	return translate(op, errors.Join(unlessEnded(ctx, err), s.readers.giveBack(c, err)))
-}
-
-// unlessEnded gives an error of the file, or that the context has ended if it has.
-func unlessEnded(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && !refused(err) {
-		return ctx.Err()
-	}
-	return err
+	ended = true
+	return translate(op, errors.Join(orEnd(ctx, err), s.readers.giveBack(c, err)))
 }
 
 // transact runs f inside a transaction that only reads. The context interrupts

@@ -161,19 +161,20 @@ func (s *Store) peek() (version int, err error) {
 // openWriter makes the file if there is none, brings it up to date, and takes
 // the write connection.
 func (s *Store) openWriter(ctx context.Context, found bool) error {
-	if found {
-		if _, err := s.peek(); err != nil {
+	if !found {
+		if err := s.create(ctx); err != nil {
 			return err
 		}
-	} else if err := s.create(ctx); err != nil {
+	} else if version, err := s.peek(); err != nil {
 		return err
+	} else if version < newest() {
+		if err := s.upgrade(ctx); err != nil {
+			return err
+		}
 	}
 	c, err := s.connectWriter()
 	if err != nil {
 		return err
-	}
-	if err := s.upgrade(ctx, c); err != nil {
-		return errors.Join(err, c.close())
 	}
 	if err := s.writer.adopt(c); err != nil {
 		return errors.Join(err, c.close())

@@ -14,18 +14,22 @@ type view struct {
 	failed error      // of the file: nothing more can be read
 }
 
-// viewKey is what a context has the view of a store under.
+// viewKey is the key of a store's view in a context, which may have those of other stores too.
 type viewKey struct{ store *Store }
 
 // View implements [parley.Store].
 func (s *Store) View(ctx context.Context, f func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return translate("view", err)
+	}
 	if _, inside := s.viewIn(ctx); inside {
 		return f(ctx)
 	}
 	var v view
 	var result error
-	err := s.readAlone(ctx, "read", func(c *conn) error {
+	err := s.readAlone(ctx, "view", func(c *conn) error {
 		v.conn = c
+		defer func() { _ = v.end() }() // also if f panics
 		result = f(context.WithValue(ctx, viewKey{s}, &v))
 		return v.end()
 	})
@@ -46,17 +50,17 @@ func (v *view) read(ctx context.Context, op string, f func(c *conn) error) error
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.conn == nil {
-		return parley.Errorf(parley.CodeInternal, "what was to be read together is over")
+		return parley.Errorf(parley.CodeInternal, "the view of this context is over")
 	}
 	if v.failed != nil {
 		return translate(op, v.failed)
 	}
-	v.conn.db.SetInterrupt(ctx)
+	v.conn.db.SetInterrupt(ctx) // a read may have to end before its view does
 	err := f(v.conn)
 	if fatal(err) {
 		v.failed = err
 	}
-	return translate(op, unlessEnded(ctx, err))
+	return translate(op, orEnd(ctx, err))
 }
 
 // end ends the view, and gives what was wrong with the file.

@@ -51,6 +51,17 @@ func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) 
 	return s, err
 }
 
+// keyVisible reports whether v may find a key that leads to current: it sees that session,
+// or everything if there is none. Who sees everything finds it without a read of the
+// session, which is a page.
+func keyVisible(c *conn, v parley.Visibility, current parley.SessionID) (bool, error) {
+	if everything := v.All && v.Namespace == ""; everything || current == "" {
+		return everything, nil
+	}
+	condition, args := visible(v)
+	return c.exists(`SELECT 1 FROM sessions s WHERE s.id = ? AND `+condition, append([]any{current}, args...)...)
+}
+
 // visibleIn gives the condition on a session s that it is the one with the id,
 // or, if that is empty, that v sees it.
 func visibleIn(c *conn, v parley.Visibility, id parley.SessionID) (condition string, args []any, err error) {

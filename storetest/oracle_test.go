@@ -80,7 +80,7 @@ func (h *handle) Close() error {
 	return nil
 }
 
-// viewKey is what the context of a View has the handle under whose lock it holds.
+// viewKey is the key, in the context of a View, of the handle whose lock it holds.
 type viewKey struct{}
 
 func (h *handle) View(ctx context.Context, f func(ctx context.Context) error) error {

@@ -160,26 +160,27 @@ func (q *sequence) relabel(value any) any {
 // compare asks both sides, as v, the questions that choose takes, and gives the
 // first difference, if any.
 func (q *sequence) compare(v parley.Visibility, choose func(question) bool) *difference {
-	return q.compareIn(q.t.Context(), v, choose)
+	return q.compareWith(q.t.Context(), v, choose)
 }
 
-// compareAtOnce is compare inside of a view of the store.
-func (q *sequence) compareAtOnce(v parley.Visibility, choose func(question) bool) (d *difference) {
+// compareInView is compare in one view of the store.
+func (q *sequence) compareInView(v parley.Visibility, choose func(question) bool) (d *difference) {
 	q.cover.method("View")
-	found := errors.New("there is a difference")
+	differs := errors.New("there is a difference")
 	err := q.store.View(q.t.Context(), func(ctx context.Context) error {
-		if d = q.compareIn(ctx, v, choose); d != nil {
-			return found
+		if d = q.compareWith(ctx, v, choose); d != nil {
+			return differs
 		}
 		return nil
 	})
-	if d == nil && err != nil || d != nil && !errors.Is(err, found) {
+	if d == nil && err != nil || d != nil && !errors.Is(err, differs) {
 		return &difference{"View", fmt.Sprintf("the error is %v, after %v", err, d)}
 	}
 	return d
 }
 
-func (q *sequence) compareIn(ctx context.Context, v parley.Visibility, choose func(question) bool) *difference {
+// compareWith asks the store with a context: that of a view, perhaps. The oracle has none.
+func (q *sequence) compareWith(ctx context.Context, v parley.Visibility, choose func(question) bool) *difference {
 	for _, question := range questions(q.universe(), v) {
 		if !choose(question) {
 			continue
@@ -235,7 +236,7 @@ func (q *sequence) universe() universe {
 func (q *sequence) compareSome(rng *rand.Rand) *difference {
 	compare := q.compare
 	if rng.IntN(4) == 0 {
-		compare = q.compareAtOnce
+		compare = q.compareInView
 	}
 	return compare(viewers[rng.IntN(len(viewers))], func(question) bool { return rng.IntN(10) == 0 })
 }

@@ -74,7 +74,7 @@ func viewWhileWritten(f *fixture) {
 			if err != nil {
 				return err
 			}
-			if last := uint64(len(events)); last > 0 && events[0].Seq != s.LastSeq || last == 0 && s.LastSeq != 0 {
+			if n := len(events); n > 0 && events[0].Seq != s.LastSeq || n == 0 && s.LastSeq != 0 {
 				return fmt.Errorf("the last event is %+v, and the session's is %d", events, s.LastSeq)
 			}
 			return nil

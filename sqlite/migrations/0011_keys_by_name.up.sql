@@ -1,5 +1,7 @@
 -- Sessions and keys know each other by name: a list reads one page less for each session,
--- and a lookup one less. The key of a session is here, and where a key leads is an id.
+-- and a lookup one less. sessions.key is a key's name (before: heads.key, its number);
+-- keys.current is a session's id (before: keys.session, its number). NULL: none.
+-- aliases.key stays a number.
 
 ALTER TABLE sessions ADD COLUMN key TEXT;
 UPDATE sessions SET key = (SELECT k.key FROM heads h JOIN keys k ON k.nr = h.key WHERE h.nr = sessions.nr);
