@@ -287,6 +287,27 @@ func (r *rig) failToOpen(rule faultvfs.Rule) *faultvfs.Fault {
 // TestFaultInRead fails each operation of reads in turn.
 func TestFaultInRead(t *testing.T) {
 	t.Parallel()
+	eachReadFault(t, (*rig).read)
+}
+
+// TestFaultInView lets a read of a view fail: the view is over then, also for who does not
+// look at the error, and the next one is well.
+func TestFaultInView(t *testing.T) {
+	t.Parallel()
+	eachReadFault(t, func(r *rig) error {
+		return r.store.View(r.t.Context(), func(ctx context.Context) error {
+			_, first := r.store.Session(ctx, parley.SeeAll(), poolSession(0))
+			_, second := r.store.Participants(ctx, parley.SeeAll(), poolSession(1))
+			if first != nil && second == nil {
+				r.t.Errorf("the view goes on after %v", first)
+			}
+			return second
+		})
+	})
+}
+
+// eachReadFault lets read fail at each of its operations, and then succeed.
+func eachReadFault(t *testing.T, read func(r *rig) error) {
 	seed := soak.Seed(t)
 	eachVariant(t, "read", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
@@ -300,57 +321,14 @@ func TestFaultInRead(t *testing.T) {
 				t.Error(err)
 			}
 			fault := r.faults.Inject(rule)
-			if err := r.read(); err != nil {
+			if err := read(r); err != nil {
 				wantUnavailable(t, err)
 			} else if fault.Hits() > 0 && rule.Op == faultvfs.Read {
 				t.Error("a read failed, and nobody was told")
 			}
 			r.faults.Heal()
-			if err := r.read(); err != nil {
+			if err := read(r); err != nil {
 				t.Errorf("read on a disk that is well: %v", err)
-			}
-			return fault
-		})
-		r.cut()
-	})
-}
-
-// TestFaultInView lets a read of a view fail: the view is over then, also for who does not
-// look at the error, and the next one is well.
-func TestFaultInView(t *testing.T) {
-	t.Parallel()
-	seed := soak.Seed(t)
-	eachVariant(t, "read", func(t *testing.T, rule faultvfs.Rule) {
-		r := newRig(t, seed)
-		r.start()
-		view := func() (first, second, result error) {
-			result = r.store.View(t.Context(), func(ctx context.Context) error {
-				_, first = r.store.Session(ctx, parley.SeeAll(), poolSession(0))
-				_, second = r.store.Participants(ctx, parley.SeeAll(), poolSession(1))
-				return second
-			})
-			return first, second, result
-		}
-		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
-			if err := r.store.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := r.open(); err != nil {
-				t.Error(err)
-			}
-			fault := r.faults.Inject(rule)
-			first, second, result := view()
-			if first != nil && second == nil {
-				t.Errorf("the view goes on after %v", first)
-			}
-			if result != nil {
-				wantUnavailable(t, result)
-			} else if fault.Hits() > 0 && rule.Op == faultvfs.Read {
-				t.Error("a read failed, and nobody was told")
-			}
-			r.faults.Heal()
-			if _, _, err := view(); err != nil {
-				t.Errorf("a view on a disk that is well: %v", err)
 			}
 			return fault
 		})
