@@ -15,7 +15,13 @@ import (
 // goroutine at a time.
 type conn struct {
 	db    *sqlite3.Conn
-	stmts map[string]*sqlite3.Stmt
+	stmts map[string]*statement
+}
+
+// statement is a prepared statement, and what its parameters were bound to last.
+type statement struct {
+	*sqlite3.Stmt
+	bound []any
 }
 
 // fileURI names a file for SQLite. The files SQLite makes beside it get its mode,
@@ -36,7 +42,7 @@ func openConn(path, vfs string, flags sqlite3.OpenFlag) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{db: db, stmts: map[string]*sqlite3.Stmt{}}
+	c := &conn{db: db, stmts: map[string]*statement{}}
 	err = db.BusyTimeout(busyTimeout)
 	if err == nil {
 		// Else SQLite plans a statement anew for each value of its LIMIT, which takes
@@ -79,19 +85,48 @@ func (c *conn) close() error {
 func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 	s, ok := c.stmts[sql]
 	if !ok {
-		var err error
-		if s, _, err = c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+		prepared, _, err := c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+		if err != nil {
 			return nil, fmt.Errorf("prepare %q: %w", sql, err)
 		}
+		s = &statement{Stmt: prepared, bound: make([]any, len(args))}
 		c.stmts[sql] = s
 	}
 	for i, arg := range args {
-		if err := bind(s, i+1, arg); err != nil {
+		// Much of what is bound is what was bound before, or NULL, and SQLite keeps it;
+		// binding takes several times as long as comparing.
+		known := comparedWhenBound(arg)
+		if known && s.bound[i] == arg {
+			continue
+		}
+		if err := bind(s.Stmt, i+1, arg); err != nil {
 			return nil, err
 		}
+		if !known {
+			arg = notKept{}
+		}
+		s.bound[i] = arg
 	}
-	return s, nil
+	return s.Stmt, nil
 }
+
+// maxCompared is how long a text may be to be compared with what is bound. Longer ones are
+// seldom the same, and not worth the memory.
+const maxCompared = 64
+
+// comparedWhenBound reports whether a value is compared with what a parameter has.
+func comparedWhenBound(arg any) bool {
+	switch v := arg.(type) {
+	case []byte:
+		return false
+	case string:
+		return len(v) <= maxCompared
+	}
+	return true
+}
+
+// notKept stands for a value that is bound but not compared.
+type notKept struct{}
 
 // exec runs a statement that gives no rows.
 func (c *conn) exec(sql string, args ...any) error {

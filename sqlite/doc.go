@@ -14,8 +14,8 @@
 // log into the database before it writes again.
 //
 // Inside, sessions have numbers. A session's own log has the session's number,
-// and an event's row id is log<<32 | seq, so that a log is one range of one
-// table. See docs/store.md.
+// and an event's id is log<<32 | seq, so that a log is one range of one index. The
+// events themselves lie in the order of their positions. See docs/store.md.
 //
 // The package imports the root package, internal/disk and the SQLite driver.
 package sqlite

@@ -32,7 +32,7 @@ func segments(c *conn, session int64, parentSeq, lastSeq uint64) ([]segment, err
 	return append(list, own), err
 }
 
-// eventAt gives the row id of the event with a seq.
+// eventAt gives the id of the event with a seq.
 func eventAt(list []segment, seq uint64) (id int64, ok bool) {
 	for _, s := range list {
 		if s.first <= seq && seq <= s.last {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -127,32 +128,16 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 	limit = parley.PageSize(limit)
 	err = s.read(ctx, "read log", func(c *conn) error {
 		events, next = nil, after
-		type place struct {
-			pos uint64
-			id  int64
-		}
 		// What is hidden is counted too, so that a page takes no longer for who
 		// sees little; its body is never read.
 		scan := limit
 		if !v.All || v.Namespace != "" {
 			scan = max(limit, maxScan)
 		}
-		var places []place
-		err := c.each(func(r row) error {
-			places = append(places, place{pos: r.seq(0), id: r.int(1)})
-			return nil
-		}, `SELECT pos, id FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
-		if err != nil {
-			return err
-		}
 		condition, args := visible(v)
 		ids := map[int64]parley.SessionID{}
-		for _, p := range places {
-			if len(events) == limit {
-				return nil
-			}
-			next = p.pos
-			log := logOf(p.id)
+		err := c.each(func(r row) error {
+			log := logOf(r.int(0))
 			id, ok := ids[log]
 			if !ok {
 				_, err := c.one(func(r row) { id = parley.SessionID(r.text(0)) },
@@ -162,16 +147,19 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 				}
 				ids[log] = id
 			}
-			if id == "" {
-				continue
+			next = r.seq(1)
+			if id != "" {
+				events = append(events, readEvent(r, id))
 			}
-			_, err := c.one(func(r row) { events = append(events, readEvent(r, id)) },
-				`SELECT `+eventColumns+` FROM events WHERE id = ?`, p.id)
-			if err != nil {
-				return err
+			if len(events) == limit {
+				return errFound
 			}
+			return nil
+		}, `SELECT `+eventColumns+` FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
+		if errors.Is(err, errFound) {
+			err = nil
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, after, err
