@@ -3,7 +3,6 @@ package feed
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,14 +21,16 @@ type allTopic struct {
 	// it reads without it.
 	window  window[item]
 	started bool
-	last    uint64 // the position up to which the log was read
+	began   uint64 // the position from which on the log is read
+	last    uint64 // the position up to which it was
 	floor   uint64 // the window has every event after this position
 	// waiting are deltas that wait for the log to be read, or for the answer
 	// whether their session is seen.
 	waiting []offered
 	// seen are the sessions of running replies that v sees, asked after the
-	// last wake-up of each; woken are those that were woken during a read, and
-	// gone those of them to which nothing was appended.
+	// last wake-up of each, together with what may have ended a reply before; woken are
+	// those that were woken during a read, and gone those of them to which nothing was
+	// appended.
 	seen, woken, gone map[parley.SessionID]struct{}
 	// closing has the seq of the last event of a session that may end a reply;
 	// older has what was in it before it was full.
@@ -43,10 +44,11 @@ type item struct {
 	delta *parley.Delta
 }
 
-// offered is a delta, and the last event of its session that came before it.
+// offered is a delta, and the last event of its session that came before it: its seq, and
+// its position, or 0 if that is not known.
 type offered struct {
-	delta *parley.Delta
-	last  uint64
+	delta     *parley.Delta
+	last, pos uint64
 }
 
 const (
@@ -121,33 +123,37 @@ func (a *allTopic) startPump() {
 	}
 }
 
-// offer takes a delta that readers of its session may have. Last is the last
-// event of the session that they have before it.
-func (a *allTopic) offer(d *parley.Delta, last uint64) {
+// offer takes a delta that readers of its session may have.
+func (a *allTopic) offer(o offered) {
 	a.mu.Lock()
 	defer a.unlock()
-	if len(a.live) == 0 || a.err != nil || !a.v.Allows(d.Session, a.v.Identities) {
+	if len(a.live) == 0 || a.err != nil || !a.v.Allows(o.delta.Session, a.v.Identities) {
 		return
 	}
-	if a.sees(d.Session) && !a.dirty && !a.reading {
-		a.show(offered{d, last})
+	if a.knows(o) && !a.dirty && !a.reading {
+		a.show(o)
 		a.newRound()
 		a.tell()
 		return
 	}
 	if len(a.waiting) < maxWaiting*a.feed.cfg.Deltas {
-		a.waiting = append(a.waiting, offered{d, last})
+		a.waiting = append(a.waiting, o)
 	}
 	if !a.dirty && !a.reading {
 		a.startPump()
 	}
 }
 
-// sees reports whether it is known that the session is seen.
-func (a *allTopic) sees(id parley.SessionID) bool {
-	_, ok := a.seen[id]
-	return ok || a.v.All
+// knows reports whether it is known that the session of a delta is seen, and what came
+// after the last event before the delta.
+func (a *allTopic) knows(o offered) bool {
+	_, asked := a.seen[o.delta.Session]
+	return asked || a.knowsUnasked(o)
 }
+
+// knowsUnasked reports whether the store need not be asked about a delta: all sessions are
+// seen, and what came after the event before the delta was read with the log.
+func (a *allTopic) knowsUnasked(o offered) bool { return a.v.All && o.pos > 0 && o.pos >= a.began }
 
 // show puts a delta into the window, unless an event has got there first that
 // may have ended its reply.
@@ -213,11 +219,11 @@ func (a *allTopic) read(ctx context.Context) error {
 		p.learn(events)
 		a.apply(events, next)
 	}
-	seen, err := a.ask(ctx, waiting)
+	answers, err := a.ask(ctx, waiting)
 	if err != nil {
 		return err
 	}
-	a.settle(waiting, seen)
+	a.settle(waiting, answers)
 	return nil
 }
 
@@ -230,7 +236,7 @@ func (a *allTopic) apply(events []parley.Event, next uint64) {
 		e := &events[i]
 		_, gone := a.gone[e.Session]
 		redacted = redacted || gone || e.Type == parley.EventRedacted
-		if e.Type == parley.EventMessage || slices.Contains(closers, e.Type) {
+		if slices.Contains(ends, e.Type) {
 			a.noteClosing(e)
 		}
 		a.add(item{pos: e.Pos, event: e}, len(e.Data))
@@ -256,45 +262,54 @@ func (a *allTopic) noteClosing(e *parley.Event) {
 	if a.closing == nil {
 		a.closing = map[parley.SessionID]uint64{}
 	}
-	a.closing[e.Session] = e.Seq
+	a.closing[e.Session] = max(a.closing[e.Session], e.Seq)
 }
 
-// ask finds out which sessions of the deltas are seen.
-func (a *allTopic) ask(ctx context.Context, waiting []offered) (map[parley.SessionID]bool, error) {
-	seen := map[parley.SessionID]bool{}
+// ends are the events that may end a reply.
+var ends = append([]parley.EventType{parley.EventMessage}, closers...)
+
+// answer is what the store says about the session of a delta.
+type answer struct {
+	seen  bool
+	ended []parley.Event // the last event that may have ended a reply, if there is one
+}
+
+// ask finds out which sessions of the deltas are seen, and what may have ended their replies
+// before the log was read.
+func (a *allTopic) ask(ctx context.Context, waiting []offered) (map[parley.SessionID]answer, error) {
+	answers := map[parley.SessionID]answer{}
 	for _, o := range waiting {
 		id := o.delta.Session
-		if _, asked := seen[id]; asked {
+		if _, asked := answers[id]; asked || a.knowsUnasked(o) {
 			continue
 		}
-		if seen[id] = a.v.All; a.v.All {
-			continue
-		}
-		// There is nothing after the last number, so only the session is looked for.
-		_, err := a.feed.store.Events(ctx, a.v, id, parley.EventQuery{After: math.MaxInt64, Limit: 1})
+		ended, err := a.feed.store.Events(ctx, a.v, id, parley.EventQuery{Last: true, Types: ends, Limit: 1})
 		if err != nil && !errors.Is(err, parley.ErrNotFound) {
 			return nil, err
 		}
-		seen[id] = err == nil
+		answers[id] = answer{seen: err == nil, ended: ended}
 	}
-	return seen, nil
+	return answers, nil
 }
 
 // settle shows the deltas that waited for the read, if their session is seen.
-func (a *allTopic) settle(waited []offered, seen map[parley.SessionID]bool) {
+func (a *allTopic) settle(waited []offered, answers map[parley.SessionID]answer) {
 	a.mu.Lock()
 	defer a.unlock()
 	a.reading = false
 	if len(a.seen) >= maxSessions {
 		clear(a.seen) // most of their replies are over; the others are asked about again
 	}
-	for id, ok := range seen {
-		if _, again := a.woken[id]; ok && !again && !a.v.All {
+	for id, answer := range answers {
+		if _, again := a.woken[id]; answer.seen && !again {
 			a.seen[id] = struct{}{}
+		}
+		for i := range answer.ended {
+			a.noteClosing(&answer.ended[i])
 		}
 	}
 	for _, o := range waited {
-		if seen[o.delta.Session] {
+		if answers[o.delta.Session].seen || a.knowsUnasked(o) {
 			a.show(o)
 		}
 	}

@@ -1,6 +1,8 @@
 package feed_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -117,4 +119,52 @@ func TestAll_Deltas(t *testing.T) {
 			t.Errorf("position is %+v", at)
 		}
 	})
+}
+
+// late is a store whose next answers about a log come late: one for each that is let go.
+type late struct {
+	parley.Store
+	held atomic.Int64 // so many answers are kept back
+	let  chan struct{}
+}
+
+func (s *late) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
+	events, err := s.Store.Events(ctx, v, id, q)
+	if s.held.Add(-1) >= 0 {
+		<-s.let
+	}
+	return events, err
+}
+
+// TestAll_AfterTheReply: who begins to follow all sessions after a reply was stored is not
+// shown pieces of it, also if the session's own readers may still have them.
+func TestAll_AfterTheReply(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]parley.Visibility{"who sees all": parley.SeeAll(), "anna": parley.SeeAs(anna)} {
+		inBubble(t, feed.Config{}, func(w *world) {
+			store := &late{Store: w.raw, let: make(chan struct{})}
+			w.use(store)
+			w.create(home, anna)
+			own := w.follow(parley.SeeAs(anna), home, parley.Position{Seq: 2})
+			w.settle()
+			// The topic reads that the turn began, then once more with the first piece there; the
+			// answer to that does not have the end of the reply.
+			store.held.Store(2)
+			after := w.add(home, &parley.TurnStarted{Attempt: 1})
+			w.settle()
+			w.feed.Publish(delta("m1", 1, after, "a"))
+			store.let <- struct{}{}
+			w.settle()
+			w.add(home, message("m1", "a"))
+			all := w.follow(v, "", parley.Position{})
+			w.settle()
+			all.words() // what happened before
+			store.let <- struct{}{}
+			w.gets(name, all, "")
+			// The session's own reader may be too slow for the piece, as well.
+			if got := own.words(); got != "3 m1:1=a 4" && got != "3 4" {
+				t.Errorf("who follows the session got %q", got)
+			}
+		})
+	}
 }

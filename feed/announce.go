@@ -29,6 +29,7 @@ type announcer struct {
 
 // Commit implements [parley.Store].
 func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	watcher, watches := a.wake.(turnWatcher)
 	// What was unsettled before this commit began is settled when it succeeds.
 	earlier := a.take()
 	res, err := a.Store.Commit(ctx, b)
@@ -37,6 +38,9 @@ func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, 
 		a.putBack(earlier)
 	} else {
 		for id := range earlier {
+			if watches {
+				watcher.forgetTurn(id)
+			}
 			a.wake.Wake(id, 0)
 		}
 	}
@@ -45,6 +49,13 @@ func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, 
 	}
 	changed := make(map[parley.SessionID]struct{}, len(b.Sessions))
 	for i := range b.Sessions {
+		switch {
+		case !watches:
+		case unknown:
+			watcher.forgetTurn(b.Sessions[i].Session)
+		default:
+			watcher.committed(&b.Sessions[i], res.Sessions[i].LastSeq)
+		}
 		var pos uint64
 		if i < len(res.Sessions) && res.Sessions[i].FirstSeq <= res.Sessions[i].LastSeq && !b.Sessions[i].Delete {
 			pos = res.Pos

@@ -16,7 +16,8 @@
 // that is being written in a session. Who followed the session when the reply
 // began gets its deltas from 1 on. Who comes back with a position inside it gets
 // the deltas after that. Who comes in the middle, or has more than [Config].Deltas
-// of them to catch up on, gets a snapshot, then the deltas after it. So what a
+// of them to catch up on, gets a snapshot, then the deltas after it; in the middle of a
+// reply that nobody has followed before it may get all deltas instead. So what a
 // reader puts together from the last snapshot and the deltas after it is always
 // the beginning of the reply.
 //
@@ -69,7 +70,9 @@
 // Subscriptions run in their callers' goroutines. The feed starts one for each
 // topic (a session, or the sessions of one visibility) while something is unread,
 // never more than one, and [Feed.Close] waits for them. What nobody follows, and
-// no reply is being written in, holds nothing.
+// no reply is being written in, holds nothing. A session whose turn began in a commit that
+// was announced ([Announce]) is not read before somebody follows it, or all sessions: the
+// commit that ends the turn ends its reply.
 //
 // The package imports the root package, and nothing else of Parley.
 package feed

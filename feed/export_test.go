@@ -7,6 +7,13 @@ func (f *Feed) Topics() int {
 	return len(f.sessions) + len(f.views) + len(*f.alls.Load())
 }
 
+// InTurn gives the number of sessions that are known to be in a turn, for tests.
+func (f *Feed) InTurn() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.inTurn)
+}
+
 // Kept gives the number of items that windows hold, for tests.
 func (f *Feed) Kept() (items int) {
 	f.mu.Lock()

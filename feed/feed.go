@@ -46,6 +46,7 @@ type Feed struct {
 	mu       sync.Mutex // guards what follows; taken before a topic's
 	sessions map[parley.SessionID]*sessionTopic
 	views    map[string]*allTopic
+	inTurn   map[parley.SessionID]struct{} // sessions in a turn that an announced commit began
 
 	life    sync.Mutex // guards what follows; taken last
 	closed  bool
@@ -54,7 +55,10 @@ type Feed struct {
 	running sync.WaitGroup
 }
 
-var _ parley.Feed = (*Feed)(nil)
+var (
+	_ parley.Feed = (*Feed)(nil)
+	_ turnWatcher = (*Feed)(nil)
+)
 
 // New makes a feed over a store whose commits wake it; see [Announce].
 func New(store Reader, cfg Config) *Feed {
@@ -67,6 +71,7 @@ func New(store Reader, cfg Config) *Feed {
 		store: store, cfg: cfg,
 		sessions: map[parley.SessionID]*sessionTopic{},
 		views:    map[string]*allTopic{},
+		inTurn:   map[parley.SessionID]struct{}{},
 		pumps:    map[uint64]context.CancelFunc{},
 	}
 	f.alls.Store(&[]*allTopic{})
@@ -113,10 +118,10 @@ func (f *Feed) Subscribe(ctx context.Context, v parley.Visibility, id parley.Ses
 // Wake implements [parley.Wake]. It does not wait for anything.
 func (f *Feed) Wake(id parley.SessionID, pos uint64) {
 	f.mu.Lock()
-	t := f.sessions[id]
+	t, mayWait := f.sessions[id], f.mayWait(id)
 	f.mu.Unlock()
 	if t != nil {
-		t.wake()
+		t.wake(mayWait)
 	}
 	// The session comes first: while it is unread none of its deltas get to
 	// the views of all sessions.
@@ -141,9 +146,10 @@ func (f *Feed) Publish(d parley.Delta) {
 		t.startAt(d.After)
 		f.sessions[d.Session] = t
 	}
+	mayWait := f.mayWait(d.Session)
 	t.mu.Lock()
 	f.mu.Unlock()
-	t.publish(d)
+	t.publish(d, mayWait)
 	idle := t.idle()
 	t.unlock()
 	if idle {
@@ -166,7 +172,7 @@ func (f *Feed) session(id parley.SessionID) (*sessionTopic, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.subs++
-	if t.people == nil && t.mark() {
+	if (t.people == nil || t.putOff) && t.mark() {
 		f.spawn(t.pump)
 	}
 	return t, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -76,6 +77,151 @@ func TestIdle(t *testing.T) {
 		w.settle()
 		if n := w.feed.Topics(); n != 0 {
 			t.Errorf("%d topics are left after short visits", n)
+		}
+	})
+}
+
+// counting is a store that counts what is read.
+type counting struct {
+	parley.Store
+	reads atomic.Int64
+}
+
+func (s *counting) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
+	s.reads.Add(1)
+	return s.Store.Events(ctx, v, id, q)
+}
+
+func (s *counting) Participants(ctx context.Context, v parley.Visibility, id parley.SessionID) ([]parley.IdentityID, error) {
+	s.reads.Add(1)
+	return s.Store.Participants(ctx, v, id)
+}
+
+// sawReads fails unless some of the log was read since it was last asked, or nothing.
+func (s *counting) sawReads(w *world, some bool) {
+	w.Helper()
+	w.settle()
+	if n := s.reads.Swap(0); n > 0 != some {
+		w.Errorf("%d reads; wanted some: %t", n, some)
+	}
+}
+
+// hasTopics fails unless there are so many topics.
+func (w *world) hasTopics(want int) {
+	w.Helper()
+	w.settle()
+	if n := w.feed.Topics(); n != want {
+		w.Errorf("%d topics, want %d", n, want)
+	}
+}
+
+// beginUnfollowed makes a session with a turn whose reply has begun, in a store that counts.
+func beginUnfollowed(w *world) (store *counting, after uint64) {
+	w.Helper()
+	store = &counting{Store: w.raw}
+	w.use(store)
+	w.create(home, anna)
+	after = w.add(home, &parley.TurnStarted{Attempt: 1})
+	for i, text := range []string{"a", "b", "c"} {
+		w.feed.Publish(delta("m1", i+1, after, text))
+	}
+	w.hasTopics(1)
+	store.sawReads(w, false)
+	return store, after
+}
+
+// Nothing is read for a turn that nobody follows, and nothing is left of it.
+func TestUnfollowedTurn(t *testing.T) {
+	t.Parallel()
+	inBubble(t, feed.Config{}, func(w *world) {
+		store, _ := beginUnfollowed(w)
+		last := w.add(home, message("m1", "abc"))
+		w.hasTopics(0)
+		w.feed.Publish(delta("m2", 1, last, "d"))
+		w.hasTopics(1)
+		w.add(home, &parley.TurnCompleted{StopReason: parley.StopDone})
+		w.hasTopics(0)
+		store.sawReads(w, false)
+		if n := w.feed.InTurn(); n != 0 {
+			t.Errorf("%d sessions are taken to be in a turn", n)
+		}
+
+		// What comes late is looked up, and is over.
+		w.feed.Publish(delta("m3", 1, last, "late"))
+		w.hasTopics(0)
+		store.sawReads(w, true)
+	})
+}
+
+// Who comes in the middle of a reply that nobody followed gets all of it.
+func TestUnfollowedUntilNow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, feed.Config{}, func(w *world) {
+		store, after := beginUnfollowed(w)
+		w.add(home, joins(bert))
+		store.sawReads(w, false)
+		tl := w.follow(parley.SeeAs(bert), home, parley.Position{Seq: after})
+		w.settle()
+		w.feed.Publish(delta("m1", 4, after, "d"))
+		w.settle()
+		if got := tl.reply(); got != "abcd" {
+			t.Errorf("who comes in the middle got %q of the reply", got)
+		}
+		store.sawReads(w, true)
+		tl.stop()
+
+		last := w.add(home, message("m1", "abcd"))
+		w.feed.Publish(delta("m2", 1, last, "e"))
+		tl = w.follow(parley.SeeAs(anna), home, parley.Position{Seq: last})
+		w.settle()
+		if got := tl.reply(); got != "e" {
+			t.Errorf("who comes in the second reply got %q of it", got)
+		}
+		w.add(home, message("m2", "e"), &parley.TurnCompleted{StopReason: parley.StopDone})
+		w.settle()
+		tl.stop()
+		w.hasTopics(0)
+	})
+}
+
+// Who follows all sessions gets what is said from then on of a reply that nobody followed.
+func TestUnfollowedUntilAll(t *testing.T) {
+	t.Parallel()
+	inBubble(t, feed.Config{}, func(w *world) {
+		_, after := beginUnfollowed(w)
+		tl := w.follow(parley.SeeAll(), "", parley.Position{})
+		w.settle()
+		tl.words() // what happened before
+		w.feed.Publish(delta("m1", 4, after, "d"))
+		w.settle()
+		w.gets("who follows all", tl, "m1:4=d")
+		w.add(home, message("m1", "abcd"), &parley.TurnCompleted{StopReason: parley.StopDone})
+		w.settle()
+		tl.stop()
+		w.hasTopics(0)
+	})
+}
+
+// A commit that may not have been made proves nothing, and a session that was deleted has
+// no turn: the log is read.
+func TestUnfollowedDoubt(t *testing.T) {
+	t.Parallel()
+	inBubble(t, feed.Config{}, func(w *world) {
+		store, _ := beginUnfollowed(w)
+		lost := feed.Announce(&forgetful{Store: store, unknown: true}, w.feed)
+		if _, err := lost.Commit(w.Context(), parley.Batch{At: base, Sessions: []parley.SessionChange{events(home, message("m1", "abc"))}}); err == nil {
+			t.Fatal("the store has forgotten nothing")
+		}
+		w.hasTopics(0)
+		store.sawReads(w, true)
+
+		after := w.add(home, &parley.TurnStarted{Attempt: 1})
+		w.feed.Publish(delta("m2", 1, after, "d"))
+		w.hasTopics(1)
+		w.commit(parley.SessionChange{Session: home, Delete: true})
+		w.hasTopics(0)
+		if n := w.feed.InTurn(); n != 0 {
+			t.Errorf("%d sessions are taken to be in a turn", n)
 		}
 	})
 }

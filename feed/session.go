@@ -28,6 +28,7 @@ type sessionTopic struct {
 	reads   uint64 // how often the pump began to read
 	whole   uint64 // the last of these that it finished
 	awaited bool   // somebody waits for the end of a read
+	putOff  bool   // something may be unread; it is read for the first who follows
 	closer  uint64 // the last event seen that ends a stream
 	fence   parley.Fence
 	stream  *stream
@@ -63,17 +64,37 @@ func (t *sessionTopic) over() bool {
 func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
 
 // wake says that the log has grown, or something else about the session has
-// changed.
-func (t *sessionTopic) wake() {
+// changed. If that may wait it is read when somebody follows.
+func (t *sessionTopic) wake(mayWait bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.mark() {
+	t.needRead(mayWait)
+}
+
+// needRead has the log read: now, or, if that may wait, when somebody follows.
+func (t *sessionTopic) needRead(mayWait bool) {
+	t.putOff = mayWait && t.subs == 0 && !t.running
+	if !t.putOff && t.mark() {
 		t.feed.spawn(t.pump)
 	}
 }
 
+// endUnfollowed ends a reply of which a commit has told that it is over, if nobody follows
+// it, and reports whether nobody needs the topic any more.
+func (t *sessionTopic) endUnfollowed(isOver func(*stream) bool) (idle bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.subs > 0 || t.running {
+		return false // the wake-up that comes next has the end read
+	}
+	if t.stream != nil && isOver(t.stream) {
+		t.stream = nil
+	}
+	return t.idle()
+}
+
 // publish takes a delta.
-func (t *sessionTopic) publish(d parley.Delta) {
+func (t *sessionTopic) publish(d parley.Delta, mayWait bool) {
 	if t.err != nil || d.Fence < t.fence {
 		return
 	}
@@ -88,12 +109,17 @@ func (t *sessionTopic) publish(d parley.Delta) {
 		}
 		t.stream = newStream(d)
 		t.stream.checked = t.started && d.After >= t.origin
-		if (!t.stream.checked || t.last < d.After || t.people == nil) && t.mark() {
-			t.feed.spawn(t.pump)
+		if !t.stream.checked || t.last < d.After || t.people == nil || t.putOff {
+			t.needRead(mayWait)
 		}
+	} else if t.putOff {
+		t.needRead(mayWait)
 	}
 	t.stream.add(d)
-	if !t.dirty && !t.reading {
+	if t.putOff {
+		t.stream.early = t.stream.total()
+	}
+	if !t.putOff && !t.dirty && !t.reading {
 		t.show(t.stream.total())
 	}
 }
@@ -105,10 +131,10 @@ func (t *sessionTopic) show(n int) {
 		return
 	}
 	if views := *t.feed.alls.Load(); len(views) > 0 {
-		for i := s.shown + 1; i <= n; i++ {
+		for i := max(s.shown, s.early) + 1; i <= n; i++ {
 			d := s.delta(t.id, i)
 			for _, a := range views {
-				a.offer(d, t.last)
+				a.offer(offered{delta: d, last: t.last, pos: t.lastPos})
 			}
 		}
 	}
@@ -139,7 +165,7 @@ func (t *sessionTopic) begin() bool {
 		t.running, t.reading = false, false
 		return false
 	}
-	t.dirty, t.reading = false, true
+	t.dirty, t.putOff, t.reading = false, false, true
 	t.reads++
 	t.boundAbout = t.stream
 	if t.stream != nil {

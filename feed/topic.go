@@ -8,8 +8,8 @@ import (
 
 // topic is what the subscriptions to the same thing share. One goroutine at a
 // time, the pump, reads from the store for all of them; it runs only while
-// something is unread. Readers hold a place in the topic's window, and nothing
-// is queued for them.
+// something is unread that somebody needs. Readers hold a place in the topic's window,
+// and nothing is queued for them.
 type topic struct {
 	mu      sync.RWMutex  // guards what follows
 	changed chan struct{} // closed when something changes, for those who are not live yet

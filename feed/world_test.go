@@ -246,6 +246,22 @@ func (tl *tail) words() string {
 	return strings.Join(words, " ")
 }
 
+// reply puts together what the reader got of a reply: whether it came as a snapshot or in
+// deltas depends on who was faster.
+func (tl *tail) reply() (text string) {
+	tl.mu.Lock()
+	defer tl.mu.Unlock()
+	for _, u := range tl.updates {
+		switch {
+		case u.Snapshot != nil:
+			text = textOf(u.Snapshot)
+		case u.Delta != nil:
+			text += u.Delta.Text
+		}
+	}
+	return text
+}
+
 // word is an event's number, or name:n=text for a delta, and so on.
 func word(u parley.Update) string {
 	switch {
