@@ -38,6 +38,16 @@ type head struct {
 	lastSeq   uint64
 	counters  parley.Counters
 	updatedAt time.Time
+
+	edits headEdits
+}
+
+// headEdits are the changes to a head that most batches do not make, until they are saved.
+type headEdits struct {
+	status     bool
+	counters   bool
+	preview    string
+	previewSeq uint64 // 0: the preview stays
 }
 
 // knownHeads are the heads of sessions that were written to lately, so that the
@@ -180,16 +190,45 @@ func readCounters(r row, i int) parley.Counters {
 	}
 }
 
-// saveHead writes the changing part of a session. Most batches change no
-// counter but the number of events and queued inputs.
-func (t *tx) saveHead(h *head, counted bool) error {
-	if !counted {
-		return t.c.exec(`UPDATE heads SET fence = ?, queued = ?, last_seq = ?, updated_at = ? WHERE nr = ?`,
-			h.fence, h.queued, h.lastSeq, h.updatedAt, h.nr)
+// headUpdates are the statements that save a head, by what was edited: 1 for the status, 2
+// for the preview, 4 for the counters. Each begins and ends with the same parameters.
+var headUpdates = func() (list [8]string) {
+	for i := range list {
+		sql := `UPDATE heads SET fence = ?, queued = ?, last_seq = ?, updated_at = ?`
+		if i&1 != 0 {
+			sql += `, status = ?, hidden = ?`
+		}
+		if i&2 != 0 {
+			sql += `, preview_seq = ?, preview = ?`
+		}
+		if i&4 != 0 {
+			sql += `, messages = ?, turns = ?, input_tokens = ?, output_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?,
+				cost_microusd = ?, last_prompt_tokens = ?`
+		}
+		list[i] = sql + ` WHERE nr = ?`
 	}
-	n := &h.counters
-	return t.c.exec(`UPDATE heads SET fence = ?, queued = ?, last_seq = ?, messages = ?, turns = ?, input_tokens = ?, output_tokens = ?,
-		cache_read_tokens = ?, cache_write_tokens = ?, cost_microusd = ?, last_prompt_tokens = ?, updated_at = ? WHERE nr = ?`,
-		h.fence, h.queued, h.lastSeq, n.Messages, n.Turns, n.InputTokens, n.OutputTokens,
-		n.CacheReadTokens, n.CacheWriteTokens, n.CostMicroUSD, n.LastPromptTokens, h.updatedAt, h.nr)
+	return list
+}()
+
+// saveHead writes the changing part of a session, with one statement: each has its price,
+// and one that names a column of an index writes to the index, too.
+func (t *tx) saveHead(h *head) error {
+	e := h.edits
+	h.edits = headEdits{}
+	which := 0
+	args := []any{h.fence, h.queued, h.lastSeq, h.updatedAt}
+	if e.status {
+		which |= 1
+		args = append(args, h.status, h.status == parley.StatusInactive)
+	}
+	if e.previewSeq > 0 {
+		which |= 2
+		args = append(args, e.previewSeq, e.preview)
+	}
+	if e.counters {
+		which |= 4
+		n := &h.counters
+		args = append(args, n.Messages, n.Turns, n.InputTokens, n.OutputTokens, n.CacheReadTokens, n.CacheWriteTokens, n.CostMicroUSD, n.LastPromptTokens)
+	}
+	return t.c.exec(headUpdates[which], append(args, h.nr)...)
 }

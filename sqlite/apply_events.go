@@ -93,15 +93,9 @@ func (t *tx) applyTally(h *head, tally *parley.Tally) error {
 		h.updatedAt = tally.LastActivity
 	}
 	if tally.PreviewSeq > 0 {
-		if err := t.setPreview(h.nr, tally.PreviewSeq, tally.Preview); err != nil {
-			return err
-		}
+		h.edits.previewSeq, h.edits.preview = tally.PreviewSeq, tally.Preview
 	}
 	return t.setParticipants(h.nr, tally.Participants)
-}
-
-func (t *tx) setPreview(session int64, seq uint64, text string) error {
-	return t.c.exec(`UPDATE heads SET preview_seq = ?, preview = ? WHERE nr = ?`, seq, text, session)
 }
 
 func (t *tx) setParticipants(session int64, changes []parley.ParticipantChanged) error {

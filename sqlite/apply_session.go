@@ -34,7 +34,8 @@ func (t *tx) applySession(at time.Time, c *change, result *parley.SessionResult)
 	if err := t.applyWork(at, h, c.SessionChange); err != nil {
 		return err
 	}
-	if err := t.saveHead(h, h.counters != counters); err != nil {
+	h.edits.counters = h.counters != counters
+	if err := t.saveHead(h); err != nil {
 		return err
 	}
 	for _, seq := range c.Redact {
@@ -140,11 +141,7 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 		}
 	}
 	if p.Status != nil && *p.Status != h.status {
-		h.status = *p.Status
-		if err := t.c.exec(`UPDATE heads SET status = ?, hidden = ? WHERE nr = ?`,
-			h.status, h.status == parley.StatusInactive, h.nr); err != nil {
-			return err
-		}
+		h.status, h.edits.status = *p.Status, true
 	}
 	if p.Ended != nil {
 		h.ended = !p.Ended.At.IsZero()

@@ -76,87 +76,67 @@ func (t *tx) changeTurn(at time.Time, h *head, c *parley.TurnChange) error {
 		return notFound("session %q has no turn %q", h.id, c.ID)
 	case was == parley.TurnDone:
 		return conflict("turn %q is completed", c.ID)
-	case c.Start:
-		err = t.c.exec(`INSERT INTO turns (session, id, state, attempt, cancel, stop_reason, started_at, updated_at)
-			VALUES (?, ?, ?, 1, 0, '', ?, ?)`, h.nr, c.ID, parley.TurnRunning, at, at)
-	default:
-		err = t.setTurn(h, c.ID, "updated_at", at)
 	}
-	if err != nil {
+	var set columns
+	if c.Start {
+		set = columns{
+			{"session", h.nr}, {"id", c.ID}, {"state", parley.TurnRunning}, {"attempt", 1}, {"cancel", false}, {"stop_reason", ""}, {"started_at", at},
+		}
+	}
+	if err := putTurn(&set, at, c); err != nil {
 		return err
 	}
+	if c.Start {
+		err = set.insertInto(t.c, "turns")
+	} else {
+		err = set.update(t.c, "turns", "session = ? AND id = ?", h.nr, c.ID)
+	}
+	if err != nil || c.State == nil || *c.State != parley.TurnDone {
+		return err
+	}
+	// Only an open turn needs its journal.
+	return t.c.exec(`DELETE FROM calls WHERE session = ? AND turn = ?`, h.nr, c.ID)
+}
+
+// putTurn puts what a change sets in the row of a turn.
+func putTurn(set *columns, at time.Time, c *parley.TurnChange) error {
+	set.put("updated_at", at)
 	if c.State != nil {
-		if err := t.setTurn(h, c.ID, "state", *c.State); err != nil {
-			return err
-		}
+		set.put("state", *c.State)
 	}
 	if c.Attempt != nil {
-		if err := t.setTurn(h, c.ID, "attempt", *c.Attempt); err != nil {
-			return err
-		}
+		set.put("attempt", *c.Attempt)
 	}
 	if c.Cancel {
-		if err := t.setTurn(h, c.ID, "cancel", true); err != nil {
-			return err
-		}
+		set.put("cancel", true)
 	}
 	if c.StopReason != nil {
-		if err := t.setTurn(h, c.ID, "stop_reason", *c.StopReason); err != nil {
-			return err
-		}
+		set.put("stop_reason", *c.StopReason)
 	}
 	if c.ParkedUntil != nil {
-		if err := t.setTurn(h, c.ID, "parked_until", *c.ParkedUntil); err != nil {
-			return err
-		}
+		set.put("parked_until", *c.ParkedUntil)
 	}
-	if err := t.setTurnBlobs(h, c); err != nil {
-		return err
-	}
-	if c.State != nil && *c.State == parley.TurnDone {
-		return t.dropJournal(h, c.ID)
-	}
-	return nil
-}
-
-func (t *tx) setTurn(h *head, id parley.TurnID, column string, value any) error {
-	return t.c.exec(`UPDATE turns SET `+column+` = ? WHERE session = ? AND id = ?`, value, h.nr, id)
-}
-
-func (t *tx) setTurnBlobs(h *head, c *parley.TurnChange) error {
 	if c.Prompt != nil {
 		prompt, err := toJSON(*c.Prompt)
 		if err != nil {
 			return err
 		}
-		if err := t.setTurn(h, c.ID, "prompt", prompt); err != nil {
-			return err
-		}
+		set.put("prompt", prompt)
 	}
 	if c.Usage != nil {
 		usage, err := toJSON(*c.Usage)
 		if err != nil {
 			return err
 		}
-		if err := t.setTurn(h, c.ID, "usage", usage); err != nil {
-			return err
-		}
+		set.put("usage", usage)
 	}
-	switch {
-	case c.Opaque == nil:
-		return nil
-	case len(c.Opaque) == 0:
-		return t.setTurn(h, c.ID, "opaque", nil)
+	switch done := c.State != nil && *c.State == parley.TurnDone; {
+	case done, c.Opaque != nil && len(c.Opaque) == 0:
+		set.put("opaque", nil) // only an open turn needs it
+	case c.Opaque != nil:
+		set.put("opaque", c.Opaque)
 	}
-	return t.setTurn(h, c.ID, "opaque", c.Opaque)
-}
-
-// dropJournal removes what only an open turn needs.
-func (t *tx) dropJournal(h *head, id parley.TurnID) error {
-	if err := t.setTurn(h, id, "opaque", nil); err != nil {
-		return err
-	}
-	return t.c.exec(`DELETE FROM calls WHERE session = ? AND turn = ?`, h.nr, id)
+	return nil
 }
 
 func (t *tx) changeCall(at time.Time, h *head, c *parley.CallChange) error {

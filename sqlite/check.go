@@ -130,12 +130,13 @@ func (t *tx) rebuild(at time.Time, id parley.SessionID) error {
 	if err := t.applyTally(h, &tally); err != nil {
 		return err
 	}
+	h.edits.counters = true
+	if err := t.saveHead(h); err != nil {
+		return err
+	}
 	list, err := segments(t.c, h.nr, h.parentSeq, h.lastSeq)
 	if err != nil {
 		return err
 	}
-	if err := t.resetPreview(h.nr, list, h.lastSeq); err != nil {
-		return err
-	}
-	return t.saveHead(h, true)
+	return t.resetPreview(h.nr, list, h.lastSeq)
 }

@@ -99,3 +99,7 @@ func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
 	}
 	return t.setPreview(session, 0, "")
 }
+
+func (t *tx) setPreview(session int64, seq uint64, text string) error {
+	return t.c.exec(`UPDATE heads SET preview_seq = ?, preview = ? WHERE nr = ?`, seq, text, session)
+}
