@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,5 +132,96 @@ func checkKeptCopy(t *testing.T, dir string, notices []string, version int) {
 	}
 	if err := os.Remove(kept[0]); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// everything reads what a store has of events, inputs and turns.
+func everything(t *testing.T, s parley.Store, refs []parley.InputRef) (all []any) {
+	t.Helper()
+	note := func(v any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 1000)
+	note(events, err)
+	for _, ref := range refs {
+		in, err := s.Input(t.Context(), parley.SeeAll(), ref)
+		note(in, err)
+	}
+	inputs, err := s.OpenInputs(t.Context(), parley.SeeAll(), "", parley.InputRef{}, 100)
+	note(inputs, err)
+	turns, err := s.OpenTurns(t.Context(), parley.SeeAll(), "")
+	note(turns, err)
+	for _, id := range []parley.SessionID{"cli:a", "cli:b"} {
+		log, err := s.Events(t.Context(), parley.SeeAll(), id, parley.EventQuery{})
+		note(log, err)
+		turn, err := s.Turn(t.Context(), parley.SeeAll(), id, "t1")
+		note(turn, err)
+	}
+	return all
+}
+
+// TestMigrationKeepsRows: events, inputs and turns are the same after their tables were made
+// anew, and can be written to.
+func TestMigrationKeepsRows(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	var refs []parley.InputRef
+	admit := func(s parley.Store, id parley.SessionID, name string) {
+		ref := parley.InputRef{Origin: "cli/" + string(id), ID: name}
+		refs = append(refs, ref)
+		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: id, Admit: []parley.Input{{
+			Ref: ref, Kind: parley.InputMessage, State: parley.InputQueued, Parts: []parley.Part{parley.TextPart(name + " for " + string(id))},
+			Principal: parley.Principal{Identity: "cli:me", Role: parley.RoleUser, Via: "cli"},
+		}}}}})
+	}
+	turn := func(s parley.Store, id parley.SessionID, ref parley.InputRef, changes ...parley.TurnChange) {
+		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+			Session: id, Turns: changes, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: "t1"}},
+		}}})
+	}
+	for _, id := range []parley.SessionID{"cli:a", "cli:b", "cli:gone"} {
+		commit(t, s, said(id, "hello"))
+	}
+	for _, name := range []string{"2", "10", "1"} {
+		for _, id := range []parley.SessionID{"cli:gone", "cli:b", "cli:a"} {
+			admit(s, id, name)
+		}
+	}
+	done, reason := parley.TurnDone, parley.StopDone
+	turn(s, "cli:b", refs[1], parley.TurnChange{ID: "t1", Start: true}, parley.TurnChange{ID: "t1", State: &done, StopReason: &reason, Usage: &parley.Usage{InputTokens: 3}})
+	turn(s, "cli:a", refs[2], parley.TurnChange{ID: "t1", Start: true, Opaque: []byte("state")})
+	commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:a", Redact: []uint64{3}}}})
+	commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:gone", Delete: true}}})
+	want := everything(t, s, refs)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	migrateTo(t, path, 11)
+	s = openStore(t, path)
+	if diff := cmp.Diff(want, everything(t, s, refs)); diff != "" {
+		t.Errorf("the store is another:\n%s", diff)
+	}
+	report := func(p parley.Problem) { t.Errorf("%+v", p) }
+	if err := s.Check(t.Context(), report); err != nil {
+		t.Error(err)
+	}
+	admit(s, "cli:b", "3")
+	head, err := s.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := everything(t, s, refs); len(all) != len(want)+1 || head.Pos != 13 {
+		t.Errorf("%d things and position %d after one more input", len(all), head.Pos)
+	}
+	if _, err := s.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+		Session: "cli:b", Turns: []parley.TurnChange{{ID: "t1", Start: true}},
+	}}}); !errors.Is(err, parley.ErrConflict) {
+		t.Errorf("a second turn of the same name gives %v", err)
 	}
 }
