@@ -21,16 +21,15 @@ type allTopic struct {
 	// it reads without it.
 	window  window[item]
 	started bool
-	began   uint64 // the position from which on the log is read
-	last    uint64 // the position up to which it was
+	origin  uint64 // events up to this position it has never looked at
+	last    uint64 // the position up to which the log was read
 	floor   uint64 // the window has every event after this position
 	// waiting are deltas that wait for the log to be read, or for the answer
 	// whether their session is seen.
 	waiting []offered
-	// seen are the sessions of running replies that v sees, asked after the
-	// last wake-up of each, together with what may have ended a reply before; woken are
-	// those that were woken during a read, and gone those of them to which nothing was
-	// appended.
+	// seen are sessions of running replies that v sees: the store was asked since the last
+	// wake-up of each, and what may have ended its reply is in closing. woken are those that were
+	// woken during a read, and gone those of them to which nothing was appended.
 	seen, woken, gone map[parley.SessionID]struct{}
 	// closing has the seq of the last event of a session that may end a reply;
 	// older has what was in it before it was full.
@@ -44,11 +43,11 @@ type item struct {
 	delta *parley.Delta
 }
 
-// offered is a delta, and the last event of its session that came before it: its seq, and
-// its position, or 0 if that is not known.
+// offered is a delta, with the seq and the position of the last event of its session that came
+// before it. lastPos is 0 if it is not known.
 type offered struct {
-	delta     *parley.Delta
-	last, pos uint64
+	delta            *parley.Delta
+	lastSeq, lastPos uint64
 }
 
 const (
@@ -130,7 +129,7 @@ func (a *allTopic) offer(o offered) {
 	if len(a.live) == 0 || a.err != nil || !a.v.Allows(o.delta.Session, a.v.Identities) {
 		return
 	}
-	if a.knows(o) && !a.dirty && !a.reading {
+	if a.answered(o) && !a.dirty && !a.reading {
 		a.show(o)
 		a.newRound()
 		a.tell()
@@ -144,21 +143,23 @@ func (a *allTopic) offer(o offered) {
 	}
 }
 
-// knows reports whether it is known that the session of a delta is seen, and what came
-// after the last event before the delta.
-func (a *allTopic) knows(o offered) bool {
+// answered reports whether the store was asked about the session of a delta since its last
+// wake-up, or need not be.
+func (a *allTopic) answered(o offered) bool {
 	_, asked := a.seen[o.delta.Session]
-	return asked || a.knowsUnasked(o)
+	return asked || a.needsNoAnswer(o)
 }
 
-// knowsUnasked reports whether the store need not be asked about a delta: all sessions are
-// seen, and what came after the event before the delta was read with the log.
-func (a *allTopic) knowsUnasked(o offered) bool { return a.v.All && o.pos > 0 && o.pos >= a.began }
+// needsNoAnswer reports whether the store need not be asked about a delta: all sessions are
+// seen, and the topic itself has read every event since the one before the delta.
+func (a *allTopic) needsNoAnswer(o offered) bool {
+	return a.v.All && o.lastPos > 0 && o.lastPos >= a.origin
+}
 
 // show puts a delta into the window, unless an event has got there first that
 // may have ended its reply.
 func (a *allTopic) show(o offered) {
-	if max(a.closing[o.delta.Session], a.older[o.delta.Session]) > o.last {
+	if max(a.closing[o.delta.Session], a.older[o.delta.Session]) > o.lastSeq {
 		return
 	}
 	a.add(item{pos: a.last, delta: o.delta}, len(o.delta.Text))
@@ -236,7 +237,7 @@ func (a *allTopic) apply(events []parley.Event, next uint64) {
 		e := &events[i]
 		_, gone := a.gone[e.Session]
 		redacted = redacted || gone || e.Type == parley.EventRedacted
-		if slices.Contains(ends, e.Type) {
+		if slices.Contains(possibleClosers, e.Type) {
 			a.noteClosing(e)
 		}
 		a.add(item{pos: e.Pos, event: e}, len(e.Data))
@@ -265,29 +266,26 @@ func (a *allTopic) noteClosing(e *parley.Event) {
 	a.closing[e.Session] = max(a.closing[e.Session], e.Seq)
 }
 
-// ends are the events that may end a reply.
-var ends = append([]parley.EventType{parley.EventMessage}, closers...)
-
 // answer is what the store says about the session of a delta.
 type answer struct {
-	seen  bool
-	ended []parley.Event // the last event that may have ended a reply, if there is one
+	seen    bool
+	closing []parley.Event // the last event that may have ended a reply, if there is one
 }
 
-// ask finds out which sessions of the deltas are seen, and what may have ended their replies
-// before the log was read.
+// ask finds out which sessions of the deltas are seen, and what may have ended their replies: that
+// may lie where the topic has not looked.
 func (a *allTopic) ask(ctx context.Context, waiting []offered) (map[parley.SessionID]answer, error) {
 	answers := map[parley.SessionID]answer{}
 	for _, o := range waiting {
 		id := o.delta.Session
-		if _, asked := answers[id]; asked || a.knowsUnasked(o) {
+		if _, asked := answers[id]; asked || a.needsNoAnswer(o) {
 			continue
 		}
-		ended, err := a.feed.store.Events(ctx, a.v, id, parley.EventQuery{Last: true, Types: ends, Limit: 1})
+		closing, err := a.feed.store.Events(ctx, a.v, id, parley.EventQuery{Last: true, Types: possibleClosers, Limit: 1})
 		if err != nil && !errors.Is(err, parley.ErrNotFound) {
 			return nil, err
 		}
-		answers[id] = answer{seen: err == nil, ended: ended}
+		answers[id] = answer{seen: err == nil, closing: closing}
 	}
 	return answers, nil
 }
@@ -304,12 +302,12 @@ func (a *allTopic) settle(waited []offered, answers map[parley.SessionID]answer)
 		if _, again := a.woken[id]; answer.seen && !again {
 			a.seen[id] = struct{}{}
 		}
-		for i := range answer.ended {
-			a.noteClosing(&answer.ended[i])
+		for i := range answer.closing {
+			a.noteClosing(&answer.closing[i])
 		}
 	}
 	for _, o := range waited {
-		if answers[o.delta.Session].seen || a.knowsUnasked(o) {
+		if answers[o.delta.Session].seen || a.needsNoAnswer(o) {
 			a.show(o)
 		}
 	}

@@ -108,7 +108,7 @@ func (r *allReader) enter(atEnd bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.started && atEnd {
-		a.started, a.began, a.last, a.floor = true, r.pos, r.pos, r.pos
+		a.started, a.origin, a.last, a.floor = true, r.pos, r.pos, r.pos
 		a.startPump()
 	}
 	if !a.started || r.pos < a.floor {

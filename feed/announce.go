@@ -39,7 +39,7 @@ func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, 
 	} else {
 		for id := range earlier {
 			if watches {
-				watcher.forgetTurn(id)
+				watcher.forgetTurn(id) // nobody knows what that commit did, so the log has to tell
 			}
 			a.wake.Wake(id, 0)
 		}

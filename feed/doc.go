@@ -16,8 +16,8 @@
 // that is being written in a session. Who followed the session when the reply
 // began gets its deltas from 1 on. Who comes back with a position inside it gets
 // the deltas after that. Who comes in the middle, or has more than [Config].Deltas
-// of them to catch up on, gets a snapshot, then the deltas after it; in the middle of a
-// reply that nobody has followed before it may get all deltas instead. So what a
+// of them to catch up on, gets a snapshot, then the deltas after it; who comes in the
+// middle of a reply that nobody followed until then may get all its deltas instead. So what a
 // reader puts together from the last snapshot and the deltas after it is always
 // the beginning of the reply.
 //

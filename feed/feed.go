@@ -118,10 +118,10 @@ func (f *Feed) Subscribe(ctx context.Context, v parley.Visibility, id parley.Ses
 // Wake implements [parley.Wake]. It does not wait for anything.
 func (f *Feed) Wake(id parley.SessionID, pos uint64) {
 	f.mu.Lock()
-	t, mayWait := f.sessions[id], f.mayWait(id)
+	t, mayPutOff := f.sessions[id], f.mayPutOff(id)
 	f.mu.Unlock()
 	if t != nil {
-		t.wake(mayWait)
+		t.wake(mayPutOff)
 	}
 	// The session comes first: while it is unread none of its deltas get to
 	// the views of all sessions.
@@ -146,10 +146,10 @@ func (f *Feed) Publish(d parley.Delta) {
 		t.startAt(d.After)
 		f.sessions[d.Session] = t
 	}
-	mayWait := f.mayWait(d.Session)
+	mayPutOff := f.mayPutOff(d.Session)
 	t.mu.Lock()
 	f.mu.Unlock()
-	t.publish(d, mayWait)
+	t.publish(d, mayPutOff)
 	idle := t.idle()
 	t.unlock()
 	if idle {

@@ -28,7 +28,7 @@ type sessionTopic struct {
 	reads   uint64 // how often the pump began to read
 	whole   uint64 // the last of these that it finished
 	awaited bool   // somebody waits for the end of a read
-	putOff  bool   // something may be unread; it is read for the first who follows
+	putOff  bool   // what may be unread is left for the first who follows: no pump runs for it
 	closer  uint64 // the last event seen that ends a stream
 	fence   parley.Fence
 	stream  *stream
@@ -40,6 +40,9 @@ type sessionTopic struct {
 // closers are the events that end whatever reply was being written before them:
 // a session has one turn at a time.
 var closers = []parley.EventType{parley.EventTurnStarted, parley.EventTurnCompleted, parley.EventEnded}
+
+// possibleClosers are the closers, and messages: one of them is what the reply has become.
+var possibleClosers = append([]parley.EventType{parley.EventMessage}, closers...)
 
 func newSessionTopic(f *Feed, id parley.SessionID) *sessionTopic {
 	return &sessionTopic{
@@ -64,16 +67,16 @@ func (t *sessionTopic) over() bool {
 func (t *sessionTopic) idle() bool { return t.topic.idle() && (t.stream == nil || t.err != nil) }
 
 // wake says that the log has grown, or something else about the session has
-// changed. If that may wait it is read when somebody follows.
-func (t *sessionTopic) wake(mayWait bool) {
+// changed. If that may be put off it is read when somebody follows.
+func (t *sessionTopic) wake(mayPutOff bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.needRead(mayWait)
+	t.requestRead(mayPutOff)
 }
 
-// needRead has the log read: now, or, if that may wait, when somebody follows.
-func (t *sessionTopic) needRead(mayWait bool) {
-	t.putOff = mayWait && t.subs == 0 && !t.running
+// requestRead has the log read: now, or, if that may be put off, when somebody follows.
+func (t *sessionTopic) requestRead(mayPutOff bool) {
+	t.putOff = mayPutOff && t.subs == 0 && !t.running
 	if !t.putOff && t.mark() {
 		t.feed.spawn(t.pump)
 	}
@@ -94,7 +97,7 @@ func (t *sessionTopic) endUnfollowed(isOver func(*stream) bool) (idle bool) {
 }
 
 // publish takes a delta.
-func (t *sessionTopic) publish(d parley.Delta, mayWait bool) {
+func (t *sessionTopic) publish(d parley.Delta, mayPutOff bool) {
 	if t.err != nil || d.Fence < t.fence {
 		return
 	}
@@ -110,14 +113,14 @@ func (t *sessionTopic) publish(d parley.Delta, mayWait bool) {
 		t.stream = newStream(d)
 		t.stream.checked = t.started && d.After >= t.origin
 		if !t.stream.checked || t.last < d.After || t.people == nil || t.putOff {
-			t.needRead(mayWait)
+			t.requestRead(mayPutOff)
 		}
 	} else if t.putOff {
-		t.needRead(mayWait)
+		t.requestRead(mayPutOff)
 	}
 	t.stream.add(d)
 	if t.putOff {
-		t.stream.early = t.stream.total()
+		t.stream.unfollowed = t.stream.total()
 	}
 	if !t.putOff && !t.dirty && !t.reading {
 		t.show(t.stream.total())
@@ -131,10 +134,11 @@ func (t *sessionTopic) show(n int) {
 		return
 	}
 	if views := *t.feed.alls.Load(); len(views) > 0 {
-		for i := max(s.shown, s.early) + 1; i <= n; i++ {
+		// They get a reply from when they came on, and not what was written before.
+		for i := max(s.shown, s.unfollowed) + 1; i <= n; i++ {
 			d := s.delta(t.id, i)
 			for _, a := range views {
-				a.offer(offered{delta: d, last: t.last, pos: t.lastPos})
+				a.offer(offered{delta: d, lastSeq: t.last, lastPos: t.lastPos})
 			}
 		}
 	}

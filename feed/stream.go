@@ -19,7 +19,8 @@ type stream struct {
 	bytes  int
 	broken bool // it cannot be shown whole any more
 	shown  int  // the deltas that readers may have
-	early  int  // the deltas that came while nobody followed this session or all
+	// unfollowed is how many deltas came while nobody followed the session, and nobody all sessions.
+	unfollowed int
 	// checked is set when it is known that nothing has ended the stream since
 	// it began.
 	checked bool

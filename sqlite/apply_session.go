@@ -34,7 +34,7 @@ func (t *tx) applySession(at time.Time, c *change, result *parley.SessionResult)
 	if err := t.applyWork(at, h, c.SessionChange); err != nil {
 		return err
 	}
-	h.edits.counters = h.counters != counters
+	h.edits.countersChanged = h.counters != counters
 	if err := t.saveHead(h); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (t *tx) patch(h *head, p *parley.SessionPatch) error {
 		}
 	}
 	if p.Status != nil && *p.Status != h.status {
-		h.status, h.edits.status = *p.Status, true
+		h.status, h.edits.statusChanged = *p.Status, true
 	}
 	if p.Ended != nil {
 		h.ended = !p.Ended.At.IsZero()

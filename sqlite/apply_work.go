@@ -83,7 +83,7 @@ func (t *tx) changeTurn(at time.Time, h *head, c *parley.TurnChange) error {
 			{"session", h.nr}, {"id", c.ID}, {"state", parley.TurnRunning}, {"attempt", 1}, {"cancel", false}, {"stop_reason", ""}, {"started_at", at},
 		}
 	}
-	if err := putTurn(&set, at, c); err != nil {
+	if err := addTurnColumns(&set, at, c); err != nil {
 		return err
 	}
 	if c.Start {
@@ -98,8 +98,9 @@ func (t *tx) changeTurn(at time.Time, h *head, c *parley.TurnChange) error {
 	return t.c.exec(`DELETE FROM calls WHERE session = ? AND turn = ?`, h.nr, c.ID)
 }
 
-// putTurn puts what a change sets in the row of a turn.
-func putTurn(set *columns, at time.Time, c *parley.TurnChange) error {
+// addTurnColumns adds the columns that a change of a turn sets. If it starts, they take the place of
+// what every turn starts with.
+func addTurnColumns(set *columns, at time.Time, c *parley.TurnChange) error {
 	set.put("updated_at", at)
 	if c.State != nil {
 		set.put("state", *c.State)
@@ -131,9 +132,12 @@ func putTurn(set *columns, at time.Time, c *parley.TurnChange) error {
 		set.put("usage", usage)
 	}
 	switch done := c.State != nil && *c.State == parley.TurnDone; {
-	case done, c.Opaque != nil && len(c.Opaque) == 0:
+	case done:
 		set.put("opaque", nil) // only an open turn needs it
-	case c.Opaque != nil:
+	case c.Opaque == nil:
+	case len(c.Opaque) == 0:
+		set.put("opaque", nil)
+	default:
 		set.put("opaque", c.Opaque)
 	}
 	return nil

@@ -130,7 +130,7 @@ func (t *tx) rebuild(at time.Time, id parley.SessionID) error {
 	if err := t.applyTally(h, &tally); err != nil {
 		return err
 	}
-	h.edits.counters = true
+	h.edits.countersChanged = true
 	if err := t.saveHead(h); err != nil {
 		return err
 	}
@@ -138,5 +138,6 @@ func (t *tx) rebuild(at time.Time, id parley.SessionID) error {
 	if err != nil {
 		return err
 	}
+	// After saveHead, which saves the preview of the tally: that does not know what a fork shares.
 	return t.resetPreview(h.nr, list, h.lastSeq)
 }

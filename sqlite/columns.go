@@ -2,8 +2,8 @@ package sqlite
 
 import "strings"
 
-// columns are what a statement sets in a row. One statement for all of them costs little more
-// than one for each.
+// columns are what one statement sets in a row. To set all of them at once costs little more
+// than to set one.
 type columns []column
 
 type column struct {

@@ -82,6 +82,7 @@ func (c *conn) close() error {
 	return c.db.Close()
 }
 
+// prepare gives the statement of a text, with its parameters bound.
 func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 	s, ok := c.stmts[sql]
 	if !ok {
@@ -92,41 +93,45 @@ func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 		s = &statement{Stmt: prepared, bound: make([]any, len(args))}
 		c.stmts[sql] = s
 	}
+	return s.Stmt, s.bindAll(args)
+}
+
+// bindAll sets the parameters. SQLite keeps what was bound, and NULL is what nothing was bound to. So
+// what is the same need not be bound again, which would take several times as long as to compare it.
+func (s *statement) bindAll(args []any) error {
 	for i, arg := range args {
-		// Much of what is bound is what was bound before, or NULL, and SQLite keeps it;
-		// binding takes several times as long as comparing.
-		known := comparedWhenBound(arg)
-		if known && s.bound[i] == arg {
+		compared := isCompared(arg)
+		if compared && s.bound[i] == arg {
 			continue
 		}
 		if err := bind(s.Stmt, i+1, arg); err != nil {
-			return nil, err
+			return err
 		}
-		if !known {
-			arg = notKept{}
+		if !compared {
+			arg = notCompared{}
 		}
 		s.bound[i] = arg
 	}
-	return s.Stmt, nil
+	return nil
 }
 
-// maxCompared is how long a text may be to be compared with what is bound. Longer ones are
+// maxComparedText is how long a text may be to be compared with what is bound. Longer ones are
 // seldom the same, and not worth the memory.
-const maxCompared = 64
+const maxComparedText = 64
 
-// comparedWhenBound reports whether a value is compared with what a parameter has.
-func comparedWhenBound(arg any) bool {
+// isCompared reports whether a value is compared with what a parameter has. Bytes cannot be.
+func isCompared(arg any) bool {
 	switch v := arg.(type) {
 	case []byte:
 		return false
 	case string:
-		return len(v) <= maxCompared
+		return len(v) <= maxComparedText
 	}
 	return true
 }
 
-// notKept stands for a value that is bound but not compared.
-type notKept struct{}
+// notCompared stands for a value that is bound.
+type notCompared struct{}
 
 // exec runs a statement that gives no rows.
 func (c *conn) exec(sql string, args ...any) error {

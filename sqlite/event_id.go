@@ -3,7 +3,7 @@ package sqlite
 // seqBits is the room for a seq in the id of an event.
 const seqBits = 32
 
-// eventID is the id of an event: those of a log are one range of an index.
+// eventID is the id of an event: those of a log are one range of the index events_id.
 func eventID(log int64, seq uint64) int64 { return log<<seqBits | int64(seq) }
 
 // logOf gives the log that an event is in.

@@ -60,8 +60,8 @@ func (t *tx) shareLogs(session int64, parent *head, seq uint64) error {
 	return t.resetPreview(session, list, seq)
 }
 
-// errFound ends a walk through rows.
-var errFound = errors.New("found")
+// errStop ends a walk through rows, whose caller has what it wants.
+var errStop = errors.New("stop")
 
 // resetPreview sets a session's preview to that of the last message at or before
 // seq that has one, and removes it if there is none. It walks back from there,
@@ -87,19 +87,15 @@ func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
 				return nil
 			}
 			at = seqOf(r.int(0))
-			return errFound
+			return errStop
 		}, `SELECT id, body FROM events WHERE id BETWEEN ? AND ? AND type = 'session:message' ORDER BY id DESC`,
 			eventID(s.log, s.first), eventID(s.log, last))
 		switch {
-		case errors.Is(err, errFound):
+		case errors.Is(err, errStop):
 			return t.setPreview(session, at, text)
 		case err != nil:
 			return err
 		}
 	}
 	return t.setPreview(session, 0, "")
-}
-
-func (t *tx) setPreview(session int64, seq uint64, text string) error {
-	return t.c.exec(`UPDATE heads SET preview_seq = ?, preview = ? WHERE nr = ?`, seq, text, session)
 }

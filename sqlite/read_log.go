@@ -129,7 +129,7 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 	err = s.read(ctx, "read log", func(c *conn) error {
 		events, next = nil, after
 		// What is hidden is counted too, so that a page takes no longer for who
-		// sees little; its body is never read.
+		// sees little; of it nothing but the position and the log's number is taken out.
 		scan := limit
 		if !v.All || v.Namespace != "" {
 			scan = max(limit, maxScan)
@@ -152,11 +152,11 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 				events = append(events, readEvent(r, id))
 			}
 			if len(events) == limit {
-				return errFound
+				return errStop
 			}
 			return nil
 		}, `SELECT `+eventColumns+` FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
-		if errors.Is(err, errFound) {
+		if errors.Is(err, errStop) {
 			err = nil
 		}
 		return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -58,6 +59,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	ctx = context.WithoutCancel(ctx)
+	reserve := a.reserveHeap()
+	defer runtime.KeepAlive(reserve)
 	d, err := a.startDaemon(ctx, o)
 	if err != nil {
 		return err

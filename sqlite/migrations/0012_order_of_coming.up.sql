@@ -1,6 +1,7 @@
 -- Events, inputs and turns lie in the order they came, so that what a group of commits adds goes to
--- the end of a table: rows between others make SQLite divide the page, and write its neighbours anew,
--- at every second one. What finds them are indexes, whose entries are small.
+-- the end of a table. A row that comes between others makes SQLite spread a full page over its neighbours and
+-- write them all anew, and soon again. Indexes find the rows; their entries are small, so their pages are full
+-- far less often.
 
 -- id is log << 32 | seq, and a log's number is that of the session that writes it.
 ALTER TABLE events RENAME TO events_before;
