@@ -263,7 +263,9 @@ func (a *allTopic) noteClosing(e *parley.Event) {
 	if a.closing == nil {
 		a.closing = map[parley.SessionID]uint64{}
 	}
-	a.closing[e.Session] = max(a.closing[e.Session], e.Seq)
+	// The last one counts, not the highest: a session that was made again counts from 1.
+	a.closing[e.Session] = e.Seq
+	delete(a.older, e.Session)
 }
 
 // answer is what the store says about the session of a delta.

@@ -168,3 +168,26 @@ func TestAll_AfterTheReply(t *testing.T) {
 		})
 	}
 }
+
+// TestAll_MadeAgain: a session that was deleted and made again counts anew, and so do the events
+// that end its replies.
+func TestAll_MadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]parley.Visibility{"who sees all": parley.SeeAll(), "anna": parley.SeeAs(anna)} {
+		inBubble(t, feed.Config{}, func(w *world) {
+			w.create(home, anna)
+			all := w.follow(v, "", parley.Position{})
+			for range 5 {
+				w.add(home, &parley.TurnStarted{Attempt: 1}, message("m", "text"), &parley.TurnCompleted{StopReason: parley.StopDone})
+			}
+			w.settle()
+			w.commit(parley.SessionChange{Session: home, Delete: true})
+			w.create(home, anna)
+			after := w.add(home, &parley.TurnStarted{Attempt: 1})
+			w.settle()
+			all.words() // what happened before
+			w.feed.Publish(delta("m1", 1, after, "a"))
+			w.gets(name, all, "m1:1=a")
+		})
+	}
+}

@@ -51,7 +51,7 @@ func (a *announcer) Commit(ctx context.Context, b parley.Batch) (parley.Result, 
 	for i := range b.Sessions {
 		switch {
 		case !watches:
-		case unknown:
+		case unknown, i >= len(res.Sessions):
 			watcher.forgetTurn(b.Sessions[i].Session)
 		default:
 			watcher.committed(&b.Sessions[i], res.Sessions[i].LastSeq)

@@ -21,7 +21,8 @@ type conn struct {
 // statement is a prepared statement, and what its parameters were bound to last.
 type statement struct {
 	*sqlite3.Stmt
-	bound []any
+	bound   []any
+	walking bool // its rows are being walked through
 }
 
 // fileURI names a file for SQLite. The files SQLite makes beside it get its mode,
@@ -83,7 +84,7 @@ func (c *conn) close() error {
 }
 
 // prepare gives the statement of a text, with its parameters bound.
-func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
+func (c *conn) prepare(sql string, args []any) (*statement, error) {
 	s, ok := c.stmts[sql]
 	if !ok {
 		prepared, _, err := c.db.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
@@ -93,24 +94,30 @@ func (c *conn) prepare(sql string, args []any) (*sqlite3.Stmt, error) {
 		s = &statement{Stmt: prepared, bound: make([]any, len(args))}
 		c.stmts[sql] = s
 	}
-	return s.Stmt, s.bindAll(args)
+	if s.walking {
+		return nil, fmt.Errorf("the statement is in use: %s", sql)
+	}
+	return s, s.bindAll(args)
 }
 
 // bindAll sets the parameters. SQLite keeps what was bound, and NULL is what nothing was bound to. So
 // what is the same need not be bound again, which would take several times as long as to compare it.
 func (s *statement) bindAll(args []any) error {
+	if len(args) != len(s.bound) {
+		return fmt.Errorf("%d parameters where there were %d: %s", len(args), len(s.bound), s.SQL())
+	}
 	for i, arg := range args {
 		compared := isCompared(arg)
 		if compared && s.bound[i] == arg {
 			continue
 		}
+		s.bound[i] = notCompared{} // also if it fails
 		if err := bind(s.Stmt, i+1, arg); err != nil {
 			return err
 		}
-		if !compared {
-			arg = notCompared{}
+		if compared {
+			s.bound[i] = arg
 		}
-		s.bound[i] = arg
 	}
 	return nil
 }
@@ -156,12 +163,14 @@ func (c *conn) each(f func(r row) error, sql string, args ...any) error {
 	if err != nil {
 		return err
 	}
+	s.walking = true
+	defer func() { s.walking = false }()
 	for s.Step() {
-		if err := f(row{s}); err != nil {
+		if err := f(row{s.Stmt}); err != nil {
 			return errors.Join(err, s.Reset())
 		}
 	}
-	return done(s)
+	return done(s.Stmt)
 }
 
 // done ends the use of a statement and gives the error of its last step. When
@@ -184,9 +193,9 @@ func (c *conn) one(f func(r row), sql string, args ...any) (bool, error) {
 	}
 	found := s.Step()
 	if found {
-		f(row{s})
+		f(row{s.Stmt})
 	}
-	return found, done(s)
+	return found, done(s.Stmt)
 }
 
 // exists reports whether the query gives a row.

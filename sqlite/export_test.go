@@ -205,3 +205,17 @@ func MoveAttempts(pages ...int) (at []int) {
 	}
 	return at
 }
+
+// PagesRead gives how many pages idle readers had to read since it was last asked.
+func PagesRead(s *Store) (n int64) {
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	for _, c := range s.readers.idle {
+		missed, _, err := c.db.Status(sqlite3.DBSTATUS_CACHE_MISS, true)
+		if err != nil {
+			panic(err)
+		}
+		n += missed
+	}
+	return n
+}

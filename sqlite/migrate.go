@@ -57,7 +57,7 @@ func newest() int { return len(migrations) }
 
 // upgrade brings the file to the newest version, over a connection of its own: what an index
 // is made of is sorted in files and not in memory, which a connection has little of and
-// never gives back.
+// never gives back. Only for an encrypted store it is sorted in memory, which nobody else can read.
 func (s *Store) upgrade(ctx context.Context) error {
 	c, err := s.connectWriter()
 	if err != nil {

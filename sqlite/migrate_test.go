@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
@@ -171,18 +172,31 @@ func TestMigrationKeepsRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "parley.db")
 	s := openStore(t, path)
 	var refs []parley.InputRef
+	commits := 0
+	at := func() time.Time { // another each time
+		commits++
+		return instant.Add(time.Duration(commits) * time.Minute)
+	}
 	admit := func(s parley.Store, id parley.SessionID, name string) {
 		ref := parley.InputRef{Origin: "cli/" + string(id), ID: name}
 		refs = append(refs, ref)
-		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: id, Admit: []parley.Input{{
+		commit(t, s, parley.Batch{At: at(), Sessions: []parley.SessionChange{{Session: id, Admit: []parley.Input{{
 			Ref: ref, Kind: parley.InputMessage, State: parley.InputQueued, Parts: []parley.Part{parley.TextPart(name + " for " + string(id))},
-			Principal: parley.Principal{Identity: "cli:me", Role: parley.RoleUser, Via: "cli"},
+			Principal: parley.Principal{Identity: "cli:me", User: "ada", Role: parley.RoleUser, Via: "cli"},
+			Busy:      parley.BusyCollect, Decision: "because of " + name, NotBefore: at(),
 		}}}}})
 	}
 	turn := func(s parley.Store, id parley.SessionID, ref parley.InputRef, changes ...parley.TurnChange) {
-		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{
-			Session: id, Turns: changes, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: "t1"}},
-		}}})
+		for _, c := range changes {
+			change := parley.SessionChange{Session: id, Turns: []parley.TurnChange{c}}
+			if c.Start {
+				change.Inputs = []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: "t1"}}
+				change.Events = []parley.Draft{{Turn: "t1", Body: &parley.Message{
+					ID: "shown", Role: parley.MessageUser, Inputs: []parley.InputRef{ref}, Parts: []parley.Part{parley.TextPart("shown")},
+				}}}
+			}
+			commit(t, s, parley.Batch{At: at(), Sessions: []parley.SessionChange{change}})
+		}
 	}
 	for _, id := range []parley.SessionID{"cli:a", "cli:b", "cli:gone"} {
 		commit(t, s, said(id, "hello"))
@@ -192,11 +206,14 @@ func TestMigrationKeepsRows(t *testing.T) {
 			admit(s, id, name)
 		}
 	}
-	done, reason := parley.TurnDone, parley.StopDone
-	turn(s, "cli:b", refs[1], parley.TurnChange{ID: "t1", Start: true}, parley.TurnChange{ID: "t1", State: &done, StopReason: &reason, Usage: &parley.Usage{InputTokens: 3}})
-	turn(s, "cli:a", refs[2], parley.TurnChange{ID: "t1", Start: true, Opaque: []byte("state")})
-	commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:a", Redact: []uint64{3}}}})
-	commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:gone", Delete: true}}})
+	done, parked, reason, attempt, until := parley.TurnDone, parley.TurnParked, parley.StopDone, 2, at()
+	prompt := parley.PromptRef{ID: "default", Version: 3}
+	turn(s, "cli:b", refs[1], parley.TurnChange{ID: "t1", Start: true, Prompt: &prompt},
+		parley.TurnChange{ID: "t1", State: &done, StopReason: &reason, Usage: &parley.Usage{InputTokens: 3}})
+	turn(s, "cli:a", refs[2], parley.TurnChange{ID: "t1", Start: true, Opaque: []byte("state"), Attempt: &attempt},
+		parley.TurnChange{ID: "t1", Cancel: true, State: &parked, ParkedUntil: &until})
+	commit(t, s, parley.Batch{At: at(), Sessions: []parley.SessionChange{{Session: "cli:a", Redact: []uint64{3}}}})
+	commit(t, s, parley.Batch{At: at(), Sessions: []parley.SessionChange{{Session: "cli:gone", Delete: true}}})
 	want := everything(t, s, refs)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -216,7 +233,7 @@ func TestMigrationKeepsRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := everything(t, s, refs); len(all) != len(want)+1 || head.Pos != 13 {
+	if all := everything(t, s, refs); len(all) != len(want)+1 || head.Pos != 15 {
 		t.Errorf("%d things and position %d after one more input", len(all), head.Pos)
 	}
 	if _, err := s.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{

@@ -128,8 +128,9 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 	limit = parley.PageSize(limit)
 	err = s.read(ctx, "read log", func(c *conn) error {
 		events, next = nil, after
-		// What is hidden is counted too, so that a page takes no longer for who
-		// sees little; of it nothing but the position and the log's number is taken out.
+		// What is hidden is counted too, so that a page takes no longer for who sees little. Its
+		// body is never read: that of a row is read when it is selected, so the rows to show are
+		// selected one by one.
 		scan := limit
 		if !v.All || v.Namespace != "" {
 			scan = max(limit, maxScan)
@@ -137,7 +138,7 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 		condition, args := visible(v)
 		ids := map[int64]parley.SessionID{}
 		err := c.each(func(r row) error {
-			log := logOf(r.int(0))
+			pos, log := r.seq(0), logOf(r.int(1))
 			id, ok := ids[log]
 			if !ok {
 				_, err := c.one(func(r row) { id = parley.SessionID(r.text(0)) },
@@ -147,15 +148,16 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 				}
 				ids[log] = id
 			}
-			next = r.seq(1)
-			if id != "" {
-				events = append(events, readEvent(r, id))
+			next = pos
+			if id == "" {
+				return nil
 			}
-			if len(events) == limit {
-				return errStop
+			_, err := c.one(func(r row) { events = append(events, readEvent(r, id)) }, `SELECT `+eventColumns+` FROM events WHERE pos = ?`, pos)
+			if err == nil && len(events) == limit {
+				err = errStop
 			}
-			return nil
-		}, `SELECT `+eventColumns+` FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
+			return err
+		}, `SELECT pos, id FROM events WHERE pos > ? ORDER BY pos LIMIT ?`, after, scan)
 		if errors.Is(err, errStop) {
 			err = nil
 		}

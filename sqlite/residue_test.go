@@ -18,8 +18,8 @@ import (
 // residue are the texts said in each session.
 type residue map[parley.SessionID][]string
 
-// fill stores messages of many sessions in random order and of random length, so
-// that pages are divided all the time and leave parts of themselves behind.
+// fill stores messages of many sessions in random order and of random length: their previews grow
+// and shrink between those of others, so that pages are divided and leave parts of themselves behind.
 func fill(t *testing.T, s *sqlite.Store, sessions, messages int) residue {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -17,7 +17,7 @@ CREATE TABLE turns (
 	PRIMARY KEY (session, id)
 ) WITHOUT ROWID;
 INSERT INTO turns SELECT session, id, state, attempt, cancel, stop_reason, prompt, usage, opaque, parked_until, started_at, updated_at
-FROM turns_after ORDER BY session, id;
+FROM turns_after;
 DROP TABLE turns_after;
 CREATE INDEX turns_open ON turns (session, id) WHERE state <> 'completed';
 
@@ -45,7 +45,7 @@ CREATE TABLE inputs (
 	PRIMARY KEY (origin, id)
 ) WITHOUT ROWID;
 INSERT INTO inputs SELECT origin, id, session, seq, hash, kind, state, user, role, via, busy, decision, not_before, turn, shown, at, gone
-FROM inputs_after ORDER BY origin, id;
+FROM inputs_after;
 DROP TABLE inputs_after;
 CREATE INDEX inputs_open ON inputs (session, seq) WHERE state IN ('queued', 'running');
 

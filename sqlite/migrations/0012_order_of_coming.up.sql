@@ -46,7 +46,7 @@ CREATE TABLE inputs (
 );
 INSERT INTO inputs (origin, id, session, seq, hash, kind, state, user, role, via, busy, decision, not_before, turn, shown, at, gone)
 SELECT origin, id, session, seq, hash, kind, state, user, role, via, busy, decision, not_before, turn, shown, at, gone
-FROM inputs_before ORDER BY at;
+FROM inputs_before;
 DROP TABLE inputs_before;
 CREATE UNIQUE INDEX inputs_name ON inputs (origin, id);
 CREATE INDEX inputs_open ON inputs (session, seq) WHERE state IN ('queued', 'running');
@@ -70,7 +70,7 @@ CREATE TABLE turns (
 );
 INSERT INTO turns (session, id, state, attempt, cancel, stop_reason, prompt, usage, opaque, parked_until, started_at, updated_at)
 SELECT session, id, state, attempt, cancel, stop_reason, prompt, usage, opaque, parked_until, started_at, updated_at
-FROM turns_before ORDER BY started_at;
+FROM turns_before;
 DROP TABLE turns_before;
 CREATE UNIQUE INDEX turns_id ON turns (session, id);
 CREATE INDEX turns_open ON turns (session, id) WHERE state <> 'completed';
