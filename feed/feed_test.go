@@ -329,3 +329,33 @@ func TestAnnounce(t *testing.T) {
 		}
 	})
 }
+
+// told is a store that takes no commits, and says of each that the log ends with an event then.
+type told struct {
+	parley.Store
+	lastSeq uint64
+}
+
+func (s *told) Commit(context.Context, parley.Batch) (parley.Result, error) {
+	return parley.Result{Sessions: []parley.SessionResult{{FirstSeq: s.lastSeq, LastSeq: s.lastSeq}}}, nil
+}
+
+// A commit that is announced late ends no reply that began after it.
+func TestUnfollowedLateAnnouncement(t *testing.T) {
+	t.Parallel()
+	inBubble(t, feed.Config{}, func(w *world) {
+		_, after := beginUnfollowed(w)
+		late := feed.Announce(&told{Store: w.raw, lastSeq: after}, w.feed)
+		if _, err := late.Commit(w.Context(), parley.Batch{At: base, Sessions: []parley.SessionChange{
+			events(home, &parley.TurnCompleted{StopReason: parley.StopDone}),
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		w.hasTopics(1)
+		tl := w.follow(parley.SeeAs(anna), home, parley.Position{Seq: after})
+		w.settle()
+		if got := tl.reply(); got != "abc" {
+			t.Errorf("of the reply there is %q", got)
+		}
+	})
+}
