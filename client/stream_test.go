@@ -157,7 +157,7 @@ func TestStreams(t *testing.T) {
 func TestSilenceIsALostConnection(t *testing.T) {
 	t.Parallel()
 	var lost []string
-	cfg := client.Config{Silence: 50 * time.Millisecond, ReconnectFunc: func(err error, attempt int) {
+	cfg := client.Config{Silence: time.Second, ReconnectFunc: func(err error, attempt int) {
 		lost = append(lost, fmt.Sprint(err != nil, attempt))
 	}}
 	c, _ := scripted(t, cfg,
