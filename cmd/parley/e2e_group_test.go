@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/modelserver"
 )
 
@@ -287,9 +288,12 @@ func framesOf(body string) []frame {
 func deltasIn(seen []frame) string {
 	var b strings.Builder
 	for _, e := range seen {
-		var d struct{ Text string }
-		if e.Type == "session:delta" && json.Unmarshal(e.Data, &d) == nil {
-			b.WriteString(d.Text)
+		var d struct {
+			Text  string        // of a delta
+			Parts []parley.Part // of a snapshot: what was written before somebody came
+		}
+		if ofReply(e) && json.Unmarshal(e.Data, &d) == nil {
+			b.WriteString(d.Text + parley.PlainText(d.Parts))
 		}
 	}
 	return b.String()

@@ -29,9 +29,13 @@ func (d *process) running(session, text string) {
 	d.t.Helper()
 	live := d.follow("/api/sessions/"+session+"/events?after=0", "")
 	d.post("/api/sessions/"+session+"/messages", mustJSON(d.t, map[string]any{"text": text}))
-	live.until(d.t, func(e frame) bool { return e.Type == "session:delta" })
+	live.until(d.t, ofReply)
 	live.close()
 }
+
+// ofReply reports whether it is a piece of a reply that is being written: a delta, or a snapshot for who was
+// still catching up when the reply began.
+func ofReply(e frame) bool { return e.Type == "session:delta" || e.Type == "session:snapshot" }
 
 func TestServe_Drain(t *testing.T) {
 	t.Parallel()
@@ -47,7 +51,7 @@ func TestServe_Drain(t *testing.T) {
 			t.Errorf("who waits for the turn gets %v, %v", got, err)
 		}
 	})
-	seen := live.until(t, func(e frame) bool { return e.Type == "session:delta" })
+	seen := live.until(t, ofReply)
 	d.signal(syscall.SIGTERM)
 	d.logs("stopping")
 	eventually(t, "a daemon that stops is not ready", func() bool {
