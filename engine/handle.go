@@ -28,6 +28,7 @@ type spot struct {
 	target access.Target
 	audit  []parley.AuditEntry // what is written down about what the caller does
 	join   []parley.Draft      // makes who speaks a participant
+	facts  *promptFacts        // for a turn that starts at once; nil: they are not read yet
 }
 
 // on reads a session and checks that the caller may do something to it. What is

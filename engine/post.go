@@ -43,7 +43,7 @@ func (h *Handle) Name(s parley.Session, ref parley.InputRef) parley.InputRef {
 }
 
 func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input, how Manner) (parley.Receipt, error) {
-	s, err := h.on(ctx, op, id)
+	s, err := h.look(ctx, op, id)
 	if err != nil {
 		return parley.Receipt{}, err
 	}
@@ -89,9 +89,25 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 		if s.Session, err = h.engine.store.Session(ctx, parley.SeeAll(), id); err != nil {
 			return parley.Receipt{}, err
 		}
+		s.facts = nil // they may have changed as well
 	}
 	return parley.Receipt{}, errRestless()
 }
+
+// look is on for an input. Where a turn is likely to start with it, it reads what that needs as
+// well: one look is faster than two. In a group most messages start none, and many people take part.
+func (h *Handle) look(ctx context.Context, op access.Op, id parley.SessionID) (s spot, err error) {
+	err = h.engine.store.View(ctx, func(ctx context.Context) (err error) {
+		if s, err = h.on(ctx, op, id); err == nil && op == access.OpPost && s.Type == parley.SessionDirect && isFree(s.Session) {
+			s.facts, err = h.engine.facts(ctx, id)
+		}
+		return err
+	})
+	return s, err
+}
+
+// isFree reports whether nobody works for a session, and nothing waits in it.
+func isFree(s parley.Session) bool { return s.Status == parley.StatusIdle && s.Queued == 0 }
 
 // postable refuses what could be admitted, but not be shown to a model as what
 // somebody wrote.
@@ -170,7 +186,7 @@ func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input, manner Ma
 	if err != nil {
 		return parley.Receipt{}, err
 	}
-	if s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
+	if isFree(s.Session) && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
 		if l := h.engine.reserve(s.ID); l != nil {
 			return h.startAtOnce(ctx, l, s, in)
 		}
@@ -251,7 +267,14 @@ func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Inp
 
 func (h *Handle) admitAndStart(ctx context.Context, s spot, in parley.Input) (*begun, parley.Receipt, error) {
 	in.Session = s.ID
-	p, err := h.engine.plan(ctx, s.Session, []parley.Input{in})
+	facts := s.facts
+	if facts == nil {
+		var err error
+		if facts, err = h.engine.facts(ctx, s.ID); err != nil {
+			return nil, parley.Receipt{}, err
+		}
+	}
+	p, err := h.engine.plan(ctx, s.Session, []parley.Input{in}, facts)
 	if err != nil {
 		return nil, parley.Receipt{}, err
 	}

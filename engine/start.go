@@ -37,7 +37,11 @@ func (b *begun) asked() bool {
 // start starts a turn over inputs that wait. It gives nil if the turn ended with
 // its start, because the session has had its share.
 func (l *lane) start(ctx context.Context, s parley.Session, inputs []parley.Input) (*begun, error) {
-	p, err := l.plan(ctx, s, inputs)
+	facts, err := l.facts(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.plan(ctx, s, inputs, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -63,22 +67,31 @@ type plan struct {
 	audit   []parley.AuditEntry
 }
 
-// plan plans a turn over inputs.
-func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Input) (plan, error) {
-	about := parley.PromptContext{Session: s, Principal: inputs[0].Principal}
+// promptFacts are what the store knows besides the session that a prompt is made from.
+type promptFacts struct {
+	notices []parley.Notice
+	people  []parley.Identity
+}
+
+// facts reads what a prompt for a session is made from.
+func (e *Engine) facts(ctx context.Context, id parley.SessionID) (*promptFacts, error) {
+	var f promptFacts
 	err := e.store.View(ctx, func(ctx context.Context) (err error) {
-		if about.Notices, err = e.store.Notices(ctx, parley.SeeAll(), s.ID); err != nil {
+		if f.notices, err = e.store.Notices(ctx, parley.SeeAll(), id); err != nil {
 			return err
 		}
-		about.People, err = e.promptPeople(ctx, s.ID)
+		f.people, err = e.promptPeople(ctx, id)
 		return err
 	})
-	if err != nil {
-		return plan{}, err
-	}
+	return &f, err
+}
+
+// plan plans a turn over inputs.
+func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Input, facts *promptFacts) (plan, error) {
 	now := e.cfg.Clock.Now()
-	about.At = now
-	prompt, err := e.prompt(ctx, about)
+	prompt, err := e.prompt(ctx, parley.PromptContext{
+		Session: s, Principal: inputs[0].Principal, People: facts.people, Notices: facts.notices, At: now,
+	})
 	if err != nil {
 		return plan{}, err
 	}
@@ -93,7 +106,7 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	if prompt.Ref != (parley.PromptRef{}) {
 		p.change.Turns[0].Prompt = &prompt.Ref
 	}
-	for _, n := range about.Notices {
+	for _, n := range facts.notices {
 		p.change.Notices = append(p.change.Notices, parley.NoticeChange{Consume: n.ID})
 	}
 	if prompt.Preface != "" {
