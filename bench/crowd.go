@@ -47,7 +47,10 @@ func (g *generator) follow(ctx context.Context, job *followJob) error {
 		c.mu.Lock()
 		c.conns = append(c.conns, w.conn)
 		c.mu.Unlock()
-		resp, err := w.send(g.request(http.MethodGet, path, "text/event-stream", nil)) //nolint:bodyclose // it ends with the connection
+		if err := w.write(g.request(http.MethodGet, path, "text/event-stream", nil)); err != nil {
+			return fmt.Errorf("open stream %d: %w", i+1, err)
+		}
+		resp, err := http.ReadResponse(w.in, nil) //nolint:bodyclose // it ends with the connection
 		if err != nil {
 			return fmt.Errorf("open stream %d: %w", i+1, err)
 		}
@@ -124,7 +127,7 @@ func (g *generator) fan(ctx context.Context, job *fanJob) (loadAnswer, error) {
 		request := g.request(http.MethodPatch, "/api/sessions/"+job.Session, "application/json", body)
 		pauseUntil(begin.Add(time.Duration(i) * job.Every))
 		start := time.Now()
-		if _, err := g.ask(ctx, request, http.StatusOK); err != nil {
+		if err := g.ask(ctx, request, http.StatusOK); err != nil {
 			return loadAnswer{}, errors.Join(err, c.failure())
 		}
 		c.events[i].start = start

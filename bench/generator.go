@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,8 +48,9 @@ func Load(ctx context.Context, in io.Reader, out io.Writer) error {
 type generator struct {
 	host, token string
 
-	mu   sync.Mutex
-	idle []*wire
+	mu      sync.Mutex
+	idle    []*wire
+	reading sync.WaitGroup
 
 	crowd *crowd // who follows
 }
@@ -77,16 +79,27 @@ func (g *generator) do(ctx context.Context, job *loadJob) (loadAnswer, error) {
 
 func (g *generator) close() {
 	g.leave()
+	g.mu.Lock()
 	for _, w := range g.idle {
 		_ = w.conn.Close() // nothing is under way on it
 	}
+	g.mu.Unlock()
+	g.reading.Wait()
 }
 
-// wire is a connection to the daemon.
+// wire is a connection to the daemon. If it is one for requests, somebody reads it all the time:
+// then nobody has to be woken when one is sent, beside the daemon that begins to work on it.
 type wire struct {
-	conn net.Conn
-	in   *bufio.Reader
-	used time.Time // the last time
+	conn  net.Conn
+	in    *bufio.Reader
+	used  time.Time               // the last time
+	asked atomic.Pointer[awaited] // what was sent and is not answered
+}
+
+// awaited is an answer that somebody waits for.
+type awaited struct {
+	status       int // that it has to have
+	answeredFunc func(body []byte, err error)
 }
 
 const (
@@ -111,14 +124,7 @@ func (g *generator) request(method, path, accept string, body []byte) []byte {
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// send sends a request and reads the head of the answer.
-func (w *wire) send(request []byte) (*http.Response, error) {
-	if err := w.write(request); err != nil {
-		return nil, err
-	}
-	return http.ReadResponse(w.in, nil)
-}
-
+// write sends a request.
 func (w *wire) write(request []byte) error {
 	if err := w.conn.SetDeadline(time.Now().Add(askLimit)); err != nil {
 		return err
@@ -127,43 +133,70 @@ func (w *wire) write(request []byte) error {
 	return err
 }
 
-// ask sends a request and gives the answer, which has to have the status.
-func (g *generator) ask(ctx context.Context, request []byte, status int) ([]byte, error) {
-	w, err := g.begin(ctx, request)
-	if err != nil {
-		return nil, err
+// ask sends a request and waits for the answer, which has to have the status.
+func (g *generator) ask(ctx context.Context, request []byte, status int) error {
+	answered := make(chan error, 1)
+	if err := g.send(ctx, request, &awaited{status, func(_ []byte, err error) { answered <- err }}); err != nil {
+		return err
 	}
-	return g.finish(w, status)
+	return <-answered
 }
 
-// begin sends a request over a connection that is free, or another one.
-func (g *generator) begin(ctx context.Context, request []byte) (w *wire, err error) {
-	if w = g.take(); w == nil {
+// send sends a request over a connection that is free, or another one. If it fails, nobody is told of an
+// answer.
+func (g *generator) send(ctx context.Context, request []byte, q *awaited) (err error) {
+	w := g.take()
+	if w == nil {
 		if w, err = g.dial(ctx); err != nil {
-			return nil, err
+			return err
 		}
+		g.reading.Go(func() { g.readAnswers(w) })
 	}
-	if err := w.write(request); err != nil {
-		return nil, errors.Join(fmt.Errorf("a request could not be sent: %w", err), w.conn.Close())
+	w.asked.Store(q)
+	if err := w.write(request); err != nil && w.asked.CompareAndSwap(q, nil) {
+		return errors.Join(fmt.Errorf("a request could not be sent: %w", err), w.conn.Close())
 	}
-	return w, nil
+	return nil
 }
 
-// finish gives the answer to what was sent.
-func (g *generator) finish(w *wire, status int) (body []byte, err error) {
+// readAnswers brings answers to who waits for them, until the connection is closed or an answer is
+// not whole.
+func (g *generator) readAnswers(w *wire) {
+	for {
+		_, err := w.in.Peek(1)
+		q := w.asked.Swap(nil)
+		if q == nil {
+			g.forget(w)
+			if q = w.asked.Swap(nil); q != nil { // it was taken at the same moment
+				q.answeredFunc(nil, errNotWhole(err))
+			}
+			return
+		}
+		resp, body, err := w.readAnswer() //nolint:bodyclose // it is closed by then
+		if err != nil || resp.Close {
+			q.answeredFunc(nil, errors.Join(errNotWhole(err), w.conn.Close()))
+			return
+		}
+		if resp.StatusCode != q.status {
+			err = parley.Errorf(parley.CodeInternal, "the daemon answered with %s: %s", resp.Status, body)
+		}
+		g.put(w)
+		q.answeredFunc(body, err)
+	}
+}
+
+// readAnswer reads an answer with its body, which is closed.
+func (w *wire) readAnswer() (*http.Response, []byte, error) {
 	resp, err := http.ReadResponse(w.in, nil)
-	if err == nil {
-		body, err = io.ReadAll(resp.Body)
-		err = errors.Join(err, resp.Body.Close())
+	if err != nil {
+		return nil, nil, err
 	}
-	if err != nil || resp.Close {
-		return nil, errors.Join(errors.New("a request got no whole answer"), err, w.conn.Close())
-	}
-	g.put(w)
-	if resp.StatusCode == status {
-		return body, nil
-	}
-	return nil, parley.Errorf(parley.CodeInternal, "the daemon answered with %s: %s", resp.Status, body)
+	body, err := io.ReadAll(resp.Body)
+	return resp, body, errors.Join(err, resp.Body.Close())
+}
+
+func errNotWhole(err error) error {
+	return errors.Join(errors.New("a request got no whole answer"), err)
 }
 
 // take gives a free connection, or nil.
@@ -183,6 +216,14 @@ func (g *generator) take() *wire {
 	}
 	g.idle = nil
 	return nil
+}
+
+// forget closes a free connection.
+func (g *generator) forget(w *wire) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.idle = slices.DeleteFunc(g.idle, func(other *wire) bool { return other == w })
+	_ = w.conn.Close() // nothing is under way on it
 }
 
 func (g *generator) put(w *wire) {
@@ -227,8 +268,7 @@ func (g *generator) open(ctx context.Context, job *openJob) error {
 		if err != nil {
 			return err
 		}
-		_, err = g.ask(ctx, g.request(http.MethodPost, "/api/sessions", "application/json", body), http.StatusCreated)
-		return err
+		return g.ask(ctx, g.request(http.MethodPost, "/api/sessions", "application/json", body), http.StatusCreated)
 	})
 }
 
@@ -262,22 +302,22 @@ func (g *generator) post(ctx context.Context, job *postJob) (loadAnswer, error) 
 		if underWay.Add(1) > atOnceLimit {
 			cancel(parley.Errorf(parley.CodeUnavailable, "%d posts are not answered: the daemon does not keep up", atOnceLimit))
 		}
-		w, err := g.begin(ctx, requests[i])
-		if err != nil {
-			cancel(fmt.Errorf("%s: %w", postID(job.From+i), err))
-			break
-		}
-		running.Go(func() {
-			defer underWay.Add(-1)
-			answer, err := g.finish(w, http.StatusAccepted)
+		running.Add(1)
+		err := g.send(ctx, requests[i], &awaited{http.StatusAccepted, func(answer []byte, err error) {
+			defer running.Done()
 			took[i] = milliseconds(time.Since(due))
+			underWay.Add(-1)
 			if err == nil {
 				err = acknowledged(answer, postID(job.From+i))
 			}
 			if err != nil {
 				cancel(fmt.Errorf("%s: %w", postID(job.From+i), err))
 			}
-		})
+		}})
+		if err != nil {
+			running.Done()
+			cancel(fmt.Errorf("%s: %w", postID(job.From+i), err))
+		}
 	}
 	running.Wait()
 	return loadAnswer{Took: took}, context.Cause(ctx)
