@@ -48,9 +48,10 @@ func Load(ctx context.Context, in io.Reader, out io.Writer) error {
 type generator struct {
 	host, token string
 
-	mu      sync.Mutex
-	idle    []*wire
-	reading sync.WaitGroup
+	reading sync.WaitGroup // for those who read connections
+
+	mu   sync.Mutex
+	idle []*wire
 
 	crowd *crowd // who follows
 }
@@ -87,13 +88,13 @@ func (g *generator) close() {
 	g.reading.Wait()
 }
 
-// wire is a connection to the daemon. If it is one for requests, somebody reads it all the time:
-// then nobody has to be woken when one is sent, beside the daemon that begins to work on it.
+// wire is a connection to the daemon. If it is one for requests, a goroutine reads it all the time: one
+// that was started for each answer would need a processor when the daemon begins to work on the request.
 type wire struct {
 	conn  net.Conn
 	in    *bufio.Reader
 	used  time.Time               // the last time
-	asked atomic.Pointer[awaited] // what was sent and is not answered
+	asked atomic.Pointer[awaited] // of what was sent; who takes it out tells who waits, or says that it failed
 }
 
 // awaited is an answer that somebody waits for.
@@ -144,16 +145,17 @@ func (g *generator) ask(ctx context.Context, request []byte, status int) error {
 
 // send sends a request over a connection that is free, or another one. If it fails, nobody is told of an
 // answer.
-func (g *generator) send(ctx context.Context, request []byte, q *awaited) (err error) {
+func (g *generator) send(ctx context.Context, request []byte, answer *awaited) error {
 	w := g.take()
 	if w == nil {
+		var err error
 		if w, err = g.dial(ctx); err != nil {
 			return err
 		}
 		g.reading.Go(func() { g.readAnswers(w) })
 	}
-	w.asked.Store(q)
-	if err := w.write(request); err != nil && w.asked.CompareAndSwap(q, nil) {
+	w.asked.Store(answer)
+	if err := w.write(request); err != nil && w.asked.CompareAndSwap(answer, nil) {
 		return errors.Join(fmt.Errorf("a request could not be sent: %w", err), w.conn.Close())
 	}
 	return nil
@@ -164,24 +166,24 @@ func (g *generator) send(ctx context.Context, request []byte, q *awaited) (err e
 func (g *generator) readAnswers(w *wire) {
 	for {
 		_, err := w.in.Peek(1)
-		q := w.asked.Swap(nil)
-		if q == nil {
+		answer := w.asked.Swap(nil)
+		if answer == nil {
 			g.forget(w)
-			if q = w.asked.Swap(nil); q != nil { // it was taken at the same moment
-				q.answeredFunc(nil, errNotWhole(err))
+			if answer = w.asked.Swap(nil); answer != nil { // the connection was taken at the same moment
+				answer.answeredFunc(nil, errNotWhole(err))
 			}
 			return
 		}
 		resp, body, err := w.readAnswer() //nolint:bodyclose // it is closed by then
 		if err != nil || resp.Close {
-			q.answeredFunc(nil, errors.Join(errNotWhole(err), w.conn.Close()))
+			answer.answeredFunc(nil, errors.Join(errNotWhole(err), w.conn.Close()))
 			return
 		}
-		if resp.StatusCode != q.status {
+		if resp.StatusCode != answer.status {
 			err = parley.Errorf(parley.CodeInternal, "the daemon answered with %s: %s", resp.Status, body)
 		}
 		g.put(w)
-		q.answeredFunc(body, err)
+		answer.answeredFunc(body, err)
 	}
 }
 
@@ -218,15 +220,17 @@ func (g *generator) take() *wire {
 	return nil
 }
 
-// forget closes a free connection.
+// forget closes a connection that the daemon has closed, so that it is not taken any more.
 func (g *generator) forget(w *wire) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.idle = slices.DeleteFunc(g.idle, func(other *wire) bool { return other == w })
-	_ = w.conn.Close() // nothing is under way on it
+	_ = w.conn.Close() // there is nobody at its other end
 }
 
+// put makes a connection free. It has no deadline then: its reader would take that for the end of it.
 func (g *generator) put(w *wire) {
+	_ = w.conn.SetDeadline(time.Time{}) // if it is closed, its reader finds that out
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	w.used = time.Now()
@@ -277,8 +281,8 @@ func (g *generator) open(ctx context.Context, job *openJob) error {
 const atOnceLimit = 2_000
 
 // post posts messages, each at its time whether those before it are answered or
-// not. Who waits for the time sends it as well: to hand it to somebody else would take
-// a tenth of the time that is measured.
+// not. Who waits for the time sends it as well: to hand it to another goroutine would wake
+// another thread. A new connection holds up those behind it, which counts as their time.
 func (g *generator) post(ctx context.Context, job *postJob) (loadAnswer, error) {
 	requests := make([][]byte, job.Count)
 	for i := range requests {

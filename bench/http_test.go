@@ -117,6 +117,44 @@ func askLoad(t *testing.T, handler http.HandlerFunc, jobs ...loadJob) loadAnswer
 	return last
 }
 
+// TestGenerator_Closed: a connection that the daemon closes while it is free is not used again, and a
+// request whose connection ends without an answer fails.
+func TestGenerator_Closed(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer server.Close()
+	g := generator{host: server.Listener.Addr().String()}
+	free := func() int {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.idle)
+	}
+	ask := func(method string) error {
+		return g.ask(t.Context(), g.request(method, "/", "*/*", nil), http.StatusOK)
+	}
+	for range 3 {
+		for range 2 {
+			if err := ask(http.MethodGet); err != nil || free() != 1 {
+				t.Fatalf("%v, %d connections are free", err, free())
+			}
+		}
+		server.CloseClientConnections()
+		for tick := time.NewTicker(time.Millisecond); free() > 0; <-tick.C {
+		}
+	}
+	if err := ask(http.MethodDelete); err == nil || !strings.Contains(err.Error(), "no whole answer") || free() != 0 {
+		t.Errorf("%v, %d connections are free", err, free())
+	}
+	if err := ask(http.MethodGet); err != nil {
+		t.Error(err)
+	}
+	g.close() // it waits for who reads
+}
+
 func TestLoad_Posts(t *testing.T) {
 	t.Parallel()
 	job := loadJob{Post: &postJob{Sessions: []string{"api:a", "api:b"}, From: 3, Count: 10, Every: time.Millisecond}}

@@ -43,7 +43,7 @@ func (h *Handle) Name(s parley.Session, ref parley.InputRef) parley.InputRef {
 }
 
 func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, in parley.Input, how Manner) (parley.Receipt, error) {
-	s, err := h.look(ctx, op, id)
+	s, err := h.onInput(ctx, op, id, &in, how)
 	if err != nil {
 		return parley.Receipt{}, err
 	}
@@ -94,20 +94,26 @@ func (h *Handle) admit(ctx context.Context, op access.Op, id parley.SessionID, i
 	return parley.Receipt{}, errRestless()
 }
 
-// look is on for an input. Where a turn is likely to start with it, it reads what that needs as
-// well: one look is faster than two. In a group most messages start none, and many people take part.
-func (h *Handle) look(ctx context.Context, op access.Op, id parley.SessionID) (s spot, err error) {
+// onInput is on for an input. Where a turn is likely to start with it, what that needs is read as
+// well: one transaction is faster than two. In a group most messages start none, and many people take part.
+func (h *Handle) onInput(ctx context.Context, op access.Op, id parley.SessionID, in *parley.Input, how Manner) (s spot, err error) {
 	err = h.engine.store.View(ctx, func(ctx context.Context) (err error) {
-		if s, err = h.on(ctx, op, id); err == nil && op == access.OpPost && s.Type == parley.SessionDirect && isFree(s.Session) {
-			s.facts, err = h.engine.facts(ctx, id)
+		if s, err = h.on(ctx, op, id); err != nil {
+			return err
+		}
+		if op == access.OpPost && how.Pause <= 0 && s.Type == parley.SessionDirect && startsAtOnce(s.Session, in) {
+			s.facts, err = h.engine.facts(ctx, id, s.people)
 		}
 		return err
 	})
 	return s, err
 }
 
-// isFree reports whether nobody works for a session, and nothing waits in it.
-func isFree(s parley.Session) bool { return s.Status == parley.StatusIdle && s.Queued == 0 }
+// startsAtOnce reports whether an input need not wait: nobody works for its session, nothing waits there
+// before it, and it is for now.
+func startsAtOnce(s parley.Session, in *parley.Input) bool {
+	return s.Status == parley.StatusIdle && s.Queued == 0 && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation
+}
 
 // postable refuses what could be admitted, but not be shown to a model as what
 // somebody wrote.
@@ -186,7 +192,7 @@ func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input, manner Ma
 	if err != nil {
 		return parley.Receipt{}, err
 	}
-	if isFree(s.Session) && in.NotBefore.IsZero() && in.Kind != parley.InputAutomation {
+	if startsAtOnce(s.Session, &in) {
 		if l := h.engine.reserve(s.ID); l != nil {
 			return h.startAtOnce(ctx, l, s, in)
 		}
@@ -267,14 +273,7 @@ func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Inp
 
 func (h *Handle) admitAndStart(ctx context.Context, s spot, in parley.Input) (*begun, parley.Receipt, error) {
 	in.Session = s.ID
-	facts := s.facts
-	if facts == nil {
-		var err error
-		if facts, err = h.engine.facts(ctx, s.ID); err != nil {
-			return nil, parley.Receipt{}, err
-		}
-	}
-	p, err := h.engine.plan(ctx, s.Session, []parley.Input{in}, facts)
+	p, err := h.engine.plan(ctx, s.Session, []parley.Input{in}, s.facts)
 	if err != nil {
 		return nil, parley.Receipt{}, err
 	}

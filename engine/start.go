@@ -37,11 +37,7 @@ func (b *begun) asked() bool {
 // start starts a turn over inputs that wait. It gives nil if the turn ended with
 // its start, because the session has had its share.
 func (l *lane) start(ctx context.Context, s parley.Session, inputs []parley.Input) (*begun, error) {
-	facts, err := l.facts(ctx, s.ID)
-	if err != nil {
-		return nil, err
-	}
-	p, err := l.plan(ctx, s, inputs, facts)
+	p, err := l.plan(ctx, s, inputs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -73,21 +69,27 @@ type promptFacts struct {
 	people  []parley.Identity
 }
 
-// facts reads what a prompt for a session is made from.
-func (e *Engine) facts(ctx context.Context, id parley.SessionID) (*promptFacts, error) {
+// facts reads what a prompt for a session is made from. Who takes part is read if it is nil.
+func (e *Engine) facts(ctx context.Context, id parley.SessionID, takePart []parley.IdentityID) (*promptFacts, error) {
 	var f promptFacts
 	err := e.store.View(ctx, func(ctx context.Context) (err error) {
 		if f.notices, err = e.store.Notices(ctx, parley.SeeAll(), id); err != nil {
 			return err
 		}
-		f.people, err = e.promptPeople(ctx, id)
+		f.people, err = e.promptPeople(ctx, id, takePart)
 		return err
 	})
 	return &f, err
 }
 
-// plan plans a turn over inputs.
+// plan plans a turn over inputs. Facts are read if they are nil.
 func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Input, facts *promptFacts) (plan, error) {
+	if facts == nil {
+		var err error
+		if facts, err = e.facts(ctx, s.ID, nil); err != nil {
+			return plan{}, err
+		}
+	}
 	now := e.cfg.Clock.Now()
 	prompt, err := e.prompt(ctx, parley.PromptContext{
 		Session: s, Principal: inputs[0].Principal, People: facts.people, Notices: facts.notices, At: now,
@@ -127,16 +129,17 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	return p, nil
 }
 
-// promptPeople gives who takes part, for the prompt. Without a prompter nobody asks, and
-// nothing is read.
-func (e *Engine) promptPeople(ctx context.Context, id parley.SessionID) (people []parley.Identity, err error) {
+// promptPeople gives who takes part, for the prompt; the ids are read if they are nil. Without a
+// prompter nobody asks, and nothing is read.
+func (e *Engine) promptPeople(ctx context.Context, id parley.SessionID, ids []parley.IdentityID) (people []parley.Identity, err error) {
 	if e.cfg.Prompter == nil {
 		return nil, nil
 	}
-	err = e.store.View(ctx, func(ctx context.Context) error {
-		ids, err := e.store.Participants(ctx, parley.SeeAll(), id)
-		if err != nil {
-			return err
+	err = e.store.View(ctx, func(ctx context.Context) (err error) {
+		if ids == nil {
+			if ids, err = e.store.Participants(ctx, parley.SeeAll(), id); err != nil {
+				return err
+			}
 		}
 		people, err = e.identities(ctx, ids)
 		return err

@@ -75,7 +75,7 @@ func (l *lane) runTurn(ctx context.Context, b *begun) (parley.TurnEnd, error) {
 	t.Journal = b.journal
 	t.System = b.system
 	if !b.fresh {
-		people, err := l.promptPeople(ctx, l.id)
+		people, err := l.promptPeople(ctx, l.id, nil)
 		if err != nil {
 			return parley.TurnEnd{}, err
 		}
