@@ -81,6 +81,8 @@ func (c *call) write(status int, body any) {
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(data) // the client has gone; there is nobody to tell
+	// At once: what follows, the log and the figures, is not for the client to wait for.
+	_ = http.NewResponseController(c.w).Flush() // not every server can; then it comes a little later
 }
 
 // encode is JSON as people expect it in a text: with < and & as they are.

@@ -122,14 +122,33 @@ type world struct {
 
 // logBuffer keeps what was logged.
 type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+	mu   sync.Mutex
+	grew *sync.Cond
+	buf  bytes.Buffer
+}
+
+func newLogBuffer() *logBuffer {
+	b := &logBuffer{}
+	b.grew = sync.NewCond(&b.mu)
+	return b
 }
 
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	defer b.grew.Broadcast()
 	return b.buf.Write(p)
+}
+
+// await gives all that was logged, once the text is there: a request is logged when its
+// answer is on its way.
+func (b *logBuffer) await(text string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for !bytes.Contains(b.buf.Bytes(), []byte(text)) {
+		b.grew.Wait()
+	}
+	return b.buf.String()
 }
 
 func (b *logBuffer) String() string {
@@ -140,7 +159,7 @@ func (b *logBuffer) String() string {
 
 func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 	t.Helper()
-	w := &world{t: t, agent: &agent{over: make(chan struct{}), steps: make(chan struct{}, 10_000)}, log: &logBuffer{}, doors: map[string]access.Door{
+	w := &world{t: t, agent: &agent{over: make(chan struct{}), steps: make(chan struct{}, 10_000)}, log: newLogBuffer(), doors: map[string]access.Door{
 		"main": access.DoorPrivate, "public": access.DoorPublic, "protected": access.DoorProtected,
 	}}
 	w.World = parleytest.New(t, parleytest.Config{Engine: engine.Config{Runner: w.agent}})
