@@ -20,10 +20,15 @@ type Manner struct {
 	Longest time.Duration
 	// AllowBots lets what a program wrote trigger a turn. Who sets it limits the rate.
 	AllowBots bool
+	// AcknowledgeFunc, if set, gets the receipt of a message that starts a turn, when it
+	// is durable and before that turn begins to work: who sent the message need not wait
+	// for a processor that works on it. What starts no turn at once has its receipt
+	// returned, and nothing else.
+	AcknowledgeFunc func(parley.Receipt)
 }
 
-// Bring is [Handle.Post] for messages that come from a chat. Each is admitted at once,
-// whatever it waits for; commands wait for nothing.
+// Bring is [Handle.Post] in a manner. Each message is admitted at once, whatever it
+// waits for; commands wait for nothing.
 func (h *Handle) Bring(ctx context.Context, id parley.SessionID, in parley.Input, how Manner) (parley.Receipt, error) {
 	return h.admit(ctx, access.OpPost, id, in, how)
 }

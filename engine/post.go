@@ -194,7 +194,7 @@ func (h *Handle) enqueue(ctx context.Context, s spot, in parley.Input, manner Ma
 	}
 	if startsAtOnce(s.Session, &in) {
 		if l := h.engine.reserve(s.ID); l != nil {
-			return h.startAtOnce(ctx, l, s, in)
+			return h.startAtOnce(ctx, l, s, in, manner)
 		}
 	}
 	how := mode(in, h.engine.busy(s.Session))
@@ -264,10 +264,12 @@ var decisions = map[parley.BusyMode]string{
 }
 
 // startAtOnce admits an input and starts its turn in one commit.
-func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Input) (parley.Receipt, error) {
+func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Input, manner Manner) (parley.Receipt, error) {
 	b, receipt, err := h.admitAndStart(ctx, s, in)
-	unknown := errors.Is(err, parley.ErrOutcomeUnknown)
-	l.launch(b, unknown)
+	defer l.launch(b, errors.Is(err, parley.ErrOutcomeUnknown)) // also if somebody's function panics
+	if b != nil && manner.AcknowledgeFunc != nil {
+		manner.AcknowledgeFunc(receipt)
+	}
 	return receipt, err
 }
 

@@ -105,7 +105,7 @@ func (c *call) post(in *postIn) (any, error) {
 		return nil, c.postAndFollow(in, input)
 	}
 	if in.Wait == 0 {
-		return c.say(ctx, in, input)
+		return c.say(ctx, in, input, c.acknowledge)
 	}
 	return c.sayAndWait(in, input)
 }
@@ -121,7 +121,7 @@ func (c *call) sayAndWait(in *postIn, input parley.Input) (any, error) {
 	leave, err := c.streams.enter(&stream{call: c, stop: stop})
 	switch {
 	case errors.Is(err, parley.ErrUnavailable):
-		return c.say(ctx, in, input) // the server stops, and waits for nothing
+		return c.say(ctx, in, input, c.acknowledge) // the server stops, and waits for nothing
 	case err != nil:
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (c *call) sayAndWait(in *postIn, input parley.Input) (any, error) {
 		return nil, err
 	}
 	input.Ref = c.handle().Name(session, input.Ref)
-	receipt, err := c.say(c.r.Context(), in, input)
+	receipt, err := c.say(c.r.Context(), in, input, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +178,18 @@ func (c *call) arrive(ctx context.Context, in *postIn) error {
 	return c.enter(ctx, agent.Door)
 }
 
-// say posts the input, or has it logged.
-func (c *call) say(ctx context.Context, in *postIn, input parley.Input) (parley.Receipt, error) {
+// say posts the input, or has it logged. If it starts a turn, acknowledge is called before that.
+func (c *call) say(ctx context.Context, in *postIn, input parley.Input, acknowledge func(parley.Receipt)) (parley.Receipt, error) {
 	if in.Trigger != nil && !*in.Trigger {
 		return c.handle().Append(ctx, in.ID, input)
 	}
-	return c.handle().Post(ctx, in.ID, input)
+	return c.handle().Bring(ctx, in.ID, input, engine.Manner{AcknowledgeFunc: acknowledge})
+}
+
+// acknowledge answers with a receipt, while the handler goes on.
+func (c *call) acknowledge(r parley.Receipt) {
+	c.took = true
+	c.write(c.status, r)
 }
 
 // standing is how an input stands that is not settled yet.

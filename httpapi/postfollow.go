@@ -18,7 +18,7 @@ func (c *call) postAndFollow(in *postIn, input parley.Input) error {
 			return nil, err
 		}
 		input.Ref = c.handle().Name(session, input.Ref)
-		receipt, err := c.say(ctx, in, input)
+		receipt, err := c.say(ctx, in, input, nil)
 		if err != nil {
 			return nil, err
 		}
