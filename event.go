@@ -11,7 +11,8 @@ import (
 
 // Event is one stored entry of a session's log. Seq counts 1, 2, 3 … without
 // gaps in its session; Pos orders all events of a store as they were committed.
-// Data is the encoded body; see [Event.Decode].
+// Data is the encoded body; see [Event.Decode]. It must not be changed: a store may
+// give the same bytes to others.
 //
 // A fork shows its parent's events under its own id, with the seq and pos they
 // have there.

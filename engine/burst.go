@@ -22,8 +22,8 @@ type Manner struct {
 	AllowBots bool
 	// AcknowledgeFunc, if set, gets the receipt of a message that starts a turn, when it
 	// is durable and before that turn begins to work: who sent the message need not wait
-	// for a processor that works on it. What starts no turn at once has its receipt
-	// returned, and nothing else.
+	// for a processor that works on it. The turn waits for it, so it must not take long.
+	// What starts no turn at once has its receipt returned, and nothing else.
 	AcknowledgeFunc func(parley.Receipt)
 }
 

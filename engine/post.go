@@ -265,8 +265,11 @@ var decisions = map[parley.BusyMode]string{
 
 // startAtOnce admits an input and starts its turn in one commit.
 func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Input, manner Manner) (parley.Receipt, error) {
+	var b *begun
+	look := true // if something panics, it may have been committed
+	defer func() { l.launch(b, look) }()
 	b, receipt, err := h.admitAndStart(ctx, s, in)
-	defer l.launch(b, errors.Is(err, parley.ErrOutcomeUnknown)) // also if somebody's function panics
+	look = errors.Is(err, parley.ErrOutcomeUnknown)
 	if b != nil && manner.AcknowledgeFunc != nil {
 		manner.AcknowledgeFunc(receipt)
 	}

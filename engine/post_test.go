@@ -95,3 +95,32 @@ func TestAcknowledge_Panics(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// panics is a prompter that panics once.
+type panics struct{ done atomic.Bool }
+
+func (p *panics) Prompt(context.Context, parley.PromptContext) (parley.Prompt, error) {
+	if !p.done.Swap(true) {
+		panic("no prompt")
+	}
+	return parley.Prompt{}, nil
+}
+
+// TestPost_Panics: a session whose turn could not be planned goes on with the next message.
+func TestPost_Panics(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, engine.Config{Runner: runs(echo), Prompter: &panics{}})
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_, _ = s.eng.As(alice).Post(t.Context(), id, say("1", "hello"))
+	}()
+	s.post(alice, id, say("2", "again"))
+	if got := sketch(t, s.turns(id, 1)); got != ">again <re:again |stop" {
+		t.Errorf("%s", got)
+	}
+}

@@ -186,9 +186,13 @@ func (c *call) say(ctx context.Context, in *postIn, input parley.Input, acknowle
 	return c.handle().Bring(ctx, in.ID, input, engine.Manner{AcknowledgeFunc: acknowledge})
 }
 
+// receiptTime is how long a client may take to receive a receipt, because its turn waits for that.
+const receiptTime = time.Second
+
 // acknowledge answers with a receipt, while the handler goes on.
 func (c *call) acknowledge(r parley.Receipt) {
 	c.took = true
+	c.w.limit = min(c.w.limit, receiptTime)
 	c.write(c.status, r)
 }
 

@@ -16,6 +16,9 @@ import (
 type conn struct {
 	db    *sqlite3.Conn
 	stmts map[string]*statement
+
+	recall *recall // nil: nothing is kept
+	epoch  uint64  // of the transaction, for what is kept
 }
 
 // statement is a prepared statement, and what its parameters were bound to last.

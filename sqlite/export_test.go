@@ -219,3 +219,27 @@ func PagesRead(s *Store) (n int64) {
 	}
 	return n
 }
+
+// Recalled gives how many runs of events are kept, and how large they are.
+func (s *Store) Recalled() (runs, bytes int) {
+	s.recall.mu.Lock()
+	defer s.recall.mu.Unlock()
+	return s.recall.order.Len(), s.recall.bytes
+}
+
+// MaxRecalled is how large they may be.
+const MaxRecalled = maxRecalled
+
+// RecallOverlap keeps events of seq 1 to 3 and 2 to 5, as two readers at the same time do, and
+// gives what is kept.
+func RecallOverlap() (seqs []uint64) {
+	var r recall
+	r.keep(0, runKey{log: 1}, 1, 3, []parley.Event{{Seq: 1}, {Seq: 3}})
+	r.keep(0, runKey{log: 1}, 2, 5, []parley.Event{{Seq: 3}, {Seq: 5}})
+	r.keep(0, runKey{log: 1}, 3, 3, []parley.Event{{Seq: 3}})
+	events, _ := r.known(0, runKey{log: 1}, 1, 9, 9)
+	for _, e := range events {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}

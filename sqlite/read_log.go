@@ -41,7 +41,7 @@ const eventColumns = `id, pos, type, ifnull(turn, ''), at, ifnull(identity, ''),
 func readEvent(r row, session parley.SessionID) parley.Event {
 	return parley.Event{
 		Session: session, Seq: seqOf(r.int(0)), Pos: r.seq(1), Type: parley.EventType(r.text(2)),
-		Turn: parley.TurnID(r.text(3)), At: r.time(4), Identity: parley.IdentityID(r.text(5)), Data: r.s.ColumnBlob(6, nil),
+		Turn: parley.TurnID(r.text(3)), At: r.time(4), Identity: parley.IdentityID(r.text(5)), Data: slices.Clip(r.s.ColumnBlob(6, nil)),
 	}
 }
 
@@ -73,7 +73,6 @@ const fewEvents = 64
 // nextEvents gives the first events after a seq.
 func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuery) (events []parley.Event, err error) {
 	limit := parley.PageSize(q.Limit)
-	filter, args := typeFilter(q.Types)
 	if q.After == math.MaxUint64 {
 		return nil, nil
 	}
@@ -82,17 +81,56 @@ func nextEvents(c *conn, id parley.SessionID, list []segment, q parley.EventQuer
 		if first > s.last || len(events) == limit {
 			continue
 		}
-		events = slices.Grow(events, int(min(s.last-first+1, uint64(limit-len(events)), fewEvents)))
-		err := c.each(func(r row) error {
-			events = append(events, readEvent(r, id))
-			return nil
-		}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ?`+filter+` ORDER BY id LIMIT ?`,
-			slices.Concat([]any{eventID(s.log, first), eventID(s.log, s.last)}, args, []any{limit - len(events)})...)
+		more, err := c.segmentEvents(s, first, limit-len(events), q.Types)
 		if err != nil {
 			return nil, err
 		}
+		if events == nil {
+			events = more // most logs have one segment
+		} else {
+			events = append(events, more...)
+		}
+	}
+	for i := range events {
+		events[i].Session = id
 	}
 	return events, nil
+}
+
+// segmentEvents gives the first events of a segment, from a seq on: those of some types as far as they
+// are kept, and the others from the file.
+func (c *conn) segmentEvents(s segment, first uint64, limit int, types []parley.EventType) ([]parley.Event, error) {
+	if c.recall == nil || len(types) == 0 {
+		return c.storedEvents(nil, s, first, limit, types)
+	}
+	key := runKey{s.log, typesKey(types)}
+	events, next := c.recall.known(c.epoch, key, first, s.last, limit)
+	known := len(events)
+	if next > s.last || known == limit {
+		return events, nil
+	}
+	events, err := c.storedEvents(events, s, next, limit-known, types)
+	if err != nil {
+		return nil, err
+	}
+	last := s.last
+	if len(events) == limit {
+		last = events[limit-1].Seq
+	}
+	c.recall.keep(c.epoch, key, next, last, events[known:])
+	return events, nil
+}
+
+// storedEvents appends the first events of a segment from a seq on, without their session.
+func (c *conn) storedEvents(events []parley.Event, s segment, first uint64, limit int, types []parley.EventType) ([]parley.Event, error) {
+	filter, args := typeFilter(types)
+	events = slices.Grow(events, int(min(s.last-first+1, uint64(limit), fewEvents)))
+	err := c.each(func(r row) error {
+		events = append(events, readEvent(r, ""))
+		return nil
+	}, `SELECT `+eventColumns+` FROM events WHERE id BETWEEN ? AND ?`+filter+` ORDER BY id LIMIT ?`,
+		slices.Concat([]any{eventID(s.log, first), eventID(s.log, s.last)}, args, []any{limit})...)
+	return events, err
 }
 
 // lastEvents gives the last events before a seq.

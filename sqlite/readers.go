@@ -59,6 +59,9 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 // it, but not the way out of it.
 func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 	c.db.SetInterrupt(ctx)
+	if c.recall != nil {
+		c.epoch = c.recall.now() // before it begins
+	}
 	err := c.exec("BEGIN")
 	if err == nil {
 		err = f(c)

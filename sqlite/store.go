@@ -59,6 +59,7 @@ type Store struct {
 	lock      *fileLock
 	readers   readers
 	writer    writer
+	recall    recall
 
 	closeOnce sync.Once
 	closeErr  error
@@ -213,6 +214,9 @@ func (s *Store) connectReader() (*conn, error) {
 	}
 	if err := c.set(cacheSize(readerCacheKiB), "query_only = ON", "temp_store = MEMORY"); err != nil {
 		return nil, errors.Join(err, c.close())
+	}
+	if !s.cfg.ReadOnly { // else another process takes away what is kept here
+		c.recall = &s.recall
 	}
 	return c, nil
 }

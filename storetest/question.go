@@ -128,6 +128,9 @@ func aboutSession(v parley.Visibility, id parley.SessionID) []question {
 	}
 	for _, q := range []parley.EventQuery{
 		{Types: []parley.EventType{parley.EventMessage}},
+		{Types: []parley.EventType{parley.EventInput + " " + parley.EventMessage}},
+		{Types: []parley.EventType{parley.EventInput, parley.EventMessage}, After: 2, Limit: 3},
+		{Types: []parley.EventType{parley.EventInput, parley.EventMessage}, After: 1},
 		{Types: []parley.EventType{parley.EventInput, parley.EventMessage}, Last: true, Limit: 2},
 		{Types: []parley.EventType{parley.EventTurnCompleted}, Last: true, Before: 20, Limit: 1},
 		{After: 5, Limit: 2},
