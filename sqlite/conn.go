@@ -19,6 +19,7 @@ type conn struct {
 
 	recall *recall // nil: nothing is kept
 	epoch  uint64  // of the transaction, for what is kept
+	sight  sight
 }
 
 // statement is a prepared statement, and what its parameters were bound to last.

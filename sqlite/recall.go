@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxRecalled = 16 << 20 // bytes in all
+	maxRecalled = 64 << 20 // bytes in all
 	maxRun      = 2 << 20  // bytes of a run: a longer one is read anew each time
 	rowOverhead = 256      // about what an event takes besides its texts, and a run besides its events
 )

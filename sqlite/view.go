@@ -55,6 +55,9 @@ func (v *view) read(ctx context.Context, op string, f func(c *conn) error) error
 	if v.failed != nil {
 		return translate(op, v.failed)
 	}
+	if err := ctx.Err(); err != nil {
+		return translate(op, err) // also where the answer is known
+	}
 	v.conn.db.SetInterrupt(ctx) // a read may have to end before its view does
 	err := f(v.conn)
 	if fatal(err) {

@@ -39,14 +39,28 @@ type seen struct {
 	parentSeq, lastSeq uint64
 }
 
+// sight is the session that a transaction which only reads has found last: most that are for one
+// session ask several things of it.
+type sight struct {
+	open bool // such a transaction is under way
+	last seen
+}
+
 // see finds a session, if v allows it.
 func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) {
+	everything := v.All && v.Namespace == ""
+	if everything && c.sight.open && c.sight.last.id == id && id != "" {
+		return c.sight.last, nil
+	}
 	condition, args := visible(v)
 	found, err := c.one(func(r row) { s = seen{nr: r.int(0), id: id, parentSeq: r.seq(1), lastSeq: r.seq(2)} },
 		`SELECT s.nr, h.parent_seq, h.last_seq FROM sessions s JOIN heads h ON h.nr = s.nr WHERE s.id = ? AND `+condition,
 		append([]any{string(id)}, args...)...)
 	if err == nil && !found {
 		err = notFound("there is no session %q", id)
+	}
+	if err == nil {
+		c.sight.last = s
 	}
 	return s, err
 }

@@ -191,9 +191,22 @@ var visibilityTests = []test{
 // nothing, by whichever way.
 func (f *fixture) checkSees(v parley.Visibility, sees bool) {
 	f.Helper()
+	f.checkSeesIn(f.Context(), v, sees)
+	// Nor does it help that somebody else has just looked in the same view.
+	f.code("View", "", f.store.View(f.Context(), func(ctx context.Context) error {
+		if _, err := f.store.Session(ctx, all, home); err != nil {
+			return err
+		}
+		f.checkSeesIn(ctx, v, sees)
+		return nil
+	}))
+}
+
+func (f *fixture) checkSeesIn(ctx context.Context, v parley.Visibility, sees bool) {
+	f.Helper()
 	for _, reads := range []map[string]reader{readsOfHome, namedReads} {
 		for name, read := range reads {
-			_, err := read(f.Context(), f.store, v)
+			_, err := read(ctx, f.store, v)
 			code := parley.CodeNotFound
 			if sees {
 				code = ""
@@ -202,7 +215,7 @@ func (f *fixture) checkSees(v parley.Visibility, sees bool) {
 		}
 	}
 	for name, read := range listReads {
-		list, err := read(f.Context(), f.store, v)
+		list, err := read(ctx, f.store, v)
 		f.code(fmt.Sprintf("%s for %s", name, describe(v)), "", err)
 		if n := reflect.ValueOf(list).Len(); (n > 0) != sees {
 			f.Errorf("%s for %s gives %d, want some: %v", name, describe(v), n, sees)
