@@ -8,4 +8,6 @@ import "golang.org/x/sys/unix"
 const (
 	readTerminal  = unix.TIOCGETA
 	writeTerminal = unix.TIOCSETA
+
+	noKey = 0xff // in the place of a key: there is none
 )

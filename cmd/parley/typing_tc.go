@@ -8,4 +8,6 @@ import "golang.org/x/sys/unix"
 const (
 	readTerminal  = unix.TCGETS
 	writeTerminal = unix.TCSETS
+
+	noKey = 0 // in the place of a key: there is none
 )
