@@ -96,7 +96,7 @@ type KeyEntry struct {
 // LogReader reads events.
 type LogReader interface {
 	// Events gives events of one session in the order of their seq. The slice is
-	// the caller's, who may change it.
+	// the caller's, who may change it, but not the Data of an event.
 	Events(ctx context.Context, v Visibility, id SessionID, q EventQuery) ([]Event, error)
 	// Log gives events of all sessions in the order of their pos: those after
 	// the position, at most limit (see [PageSize]) of them, and the position to

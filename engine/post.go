@@ -263,7 +263,8 @@ var decisions = map[parley.BusyMode]string{
 	parley.BusyReject:    "the session was free",
 }
 
-// startAtOnce admits an input and starts its turn in one commit.
+// startAtOnce admits an input and starts its turn in one commit. That is acknowledged, and only then
+// the turn begins to work.
 func (h *Handle) startAtOnce(ctx context.Context, l *lane, s spot, in parley.Input, manner Manner) (parley.Receipt, error) {
 	var b *begun
 	look := true // if something panics, it may have been committed

@@ -119,7 +119,7 @@ func TestManySessions(t *testing.T) { //nolint:paralleltest // it looks at the h
 		// The store remembers the sessions of the last commits, up to a limit, and
 		// keeps a buffer for them. One commit with more than that leaves both the
 		// same each time, so that what is compared is what else is held. Events that
-		// were read it keeps, up to a limit, until something is deleted.
+		// were read it keeps, up to a limit, until something is taken away.
 		rinses++
 		ids := s.named(fmt.Sprint("rinse", rinses, "_"), 2000)
 		s.commitSessions(ids)

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -42,5 +43,41 @@ func TestConversation(t *testing.T) {
 	a = w.must(200, "GET", path+"/events?after=0&limit=100", w.owner, nil)
 	if a.get("events.0.type") != string(parley.EventStarted) || a.get("events.0.seq") != "1" {
 		t.Errorf("events: %s", a)
+	}
+}
+
+// hesitantWriter does something before the answer goes out.
+type hesitantWriter struct {
+	*httptest.ResponseRecorder
+	before func()
+}
+
+func (w hesitantWriter) WriteHeader(status int) {
+	w.before()
+	w.ResponseRecorder.WriteHeader(status)
+}
+
+// TestAnswer_BeforeTurn: a turn does not begin before the message is acknowledged, though it would have
+// had the time of some other messages to be over.
+func TestAnswer_BeforeTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, aside := w.open("web:a", w.owner), w.open("web:b", w.owner)
+	path := "/api/sessions/" + id + "/messages"
+	answer := hesitantWriter{httptest.NewRecorder(), func() {
+		for range 20 {
+			w.must(202, "POST", "/api/sessions/"+aside+"/messages", w.owner, map[string]any{"text": "aside", "trigger": false})
+		}
+		if a := w.must(200, "GET", path, w.owner, nil); a.get("messages.0.role") != "user" || a.get("messages.1.role") != "" {
+			t.Errorf("before the answer: %s", a)
+		}
+	}}
+	w.server.ServeHTTP(answer, w.request("POST", path, w.owner, map[string]any{"text": "hello", "input_id": "i1"}))
+	if answer.Code != 202 || !strings.Contains(answer.Body.String(), `"i1"`) {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+	a := w.must(200, "POST", path+"?wait=20s", w.owner, map[string]any{"text": "hello", "input_id": "i1"})
+	if a.get("message.parts.0.text") != "you said: hello" {
+		t.Errorf("answered %s", a)
 	}
 }

@@ -178,7 +178,8 @@ func (c *call) arrive(ctx context.Context, in *postIn) error {
 	return c.enter(ctx, agent.Door)
 }
 
-// say posts the input, or has it logged. If it starts a turn, acknowledge is called before that.
+// say posts the input, or has it logged. If it starts a turn, acknowledge is called before
+// that begins to work; nil: the receipt comes when say returns.
 func (c *call) say(ctx context.Context, in *postIn, input parley.Input, acknowledge func(parley.Receipt)) (parley.Receipt, error) {
 	if in.Trigger != nil && !*in.Trigger {
 		return c.handle().Append(ctx, in.ID, input)

@@ -17,9 +17,9 @@ type conn struct {
 	db    *sqlite3.Conn
 	stmts map[string]*statement
 
-	recall *recall // nil: nothing is kept
-	epoch  uint64  // of the transaction, for what is kept
-	sight  sight
+	recall     *recall // nil: nothing is kept
+	generation uint64  // of what is kept, for the transaction
+	sight      sight   // of the transaction
 }
 
 // statement is a prepared statement, and what its parameters were bound to last.

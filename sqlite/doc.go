@@ -7,7 +7,8 @@
 // spoils its neighbours, and the price of a sync is shared by those who came during
 // the last one or while the batches were applied. Another connection, in a goroutine
 // of its own, moves the write-ahead log into the database. Reads go over their own
-// read-only connections.
+// read-only connections. Events that are read again at each turn are kept in memory, as long as nothing
+// is taken away.
 //
 // If a write or a sync fails, the connection is given up: its batches get
 // unavailable, and the store opens a new connection and moves the write-ahead

@@ -227,19 +227,45 @@ func (s *Store) Recalled() (runs, bytes int) {
 	return s.recall.order.Len(), s.recall.bytes
 }
 
-// MaxRecalled is how large they may be.
-const MaxRecalled = maxRecalled
+// How much may be kept, and for how long.
+const (
+	MaxRecalled = maxRecalled
+	MaxRun      = maxRun
+	KeptUnused  = keptUnused
+)
 
-// RecallOverlap keeps events of seq 1 to 3 and 2 to 5, as two readers at the same time do, and
-// gives what is kept.
-func RecallOverlap() (seqs []uint64) {
-	var r recall
-	r.keep(0, runKey{log: 1}, 1, 3, []parley.Event{{Seq: 1}, {Seq: 3}})
-	r.keep(0, runKey{log: 1}, 2, 5, []parley.Event{{Seq: 3}, {Seq: 5}})
-	r.keep(0, runKey{log: 1}, 3, 3, []parley.Event{{Seq: 3}})
-	events, _ := r.known(0, runKey{log: 1}, 1, 9, 9)
+// Recall is what keeps events, without a store.
+type Recall struct{ recall }
+
+// Keep keeps events of a log as somebody does who read all from first to last: those with the seqs,
+// each of a size.
+func (r *Recall) Keep(log int64, size int, first, last uint64, seqs ...uint64) {
+	var events []parley.Event
+	for _, seq := range seqs {
+		events = append(events, parley.Event{Seq: seq, Data: make([]byte, size)})
+	}
+	r.keep(r.begin(), runKey{log: log}, first, last, events)
+}
+
+// Known gives the seqs that are kept of a log, for who asks for all of it.
+func (r *Recall) Known(log int64) (seqs []uint64) {
+	events, _ := r.known(r.begin(), runKey{log: log}, 1, 1<<30, 1<<30)
 	for _, e := range events {
 		seqs = append(seqs, e.Seq)
 	}
 	return seqs
+}
+
+// Size gives how many runs are kept, and how large they are.
+func (r *Recall) Size() (runs, bytes int) { return r.order.Len(), r.bytes }
+
+// End stops what a store stops when it is closed.
+func (r *Recall) End() { r.suspend() }
+
+// Damage changes something behind the store's back, while it is open.
+func Damage(ctx context.Context, s *Store, sql string) error {
+	return s.writer.submit(ctx, &request{apply: func(t *tx) error {
+		t.wrote, t.forget = true, true
+		return t.c.exec(sql)
+	}})
 }

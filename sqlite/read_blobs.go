@@ -44,7 +44,7 @@ func seesBlob(c *conn, v parley.Visibility, nr int64) (bool, error) {
 	switch {
 	case v.Empty():
 		return false, nil
-	case v.All && v.Namespace == "":
+	case seesEverything(v):
 		return true, nil
 	}
 	if !v.All {

@@ -102,7 +102,7 @@ func recent(c *conn, v parley.Visibility, q *parley.SessionQuery, from cursor) (
 	// For who sees all, without a filter, every session looked at is in the
 	// page; one more tells whether the list goes on.
 	scan := maxScan
-	if v.All && v.Namespace == "" && q.Status == "" && q.Source == "" && q.Agent == "" && q.Key == "" && len(q.Metadata) == 0 {
+	if seesEverything(v) && q.Status == "" && q.Source == "" && q.Agent == "" && q.Key == "" && len(q.Metadata) == 0 {
 		scan = min(scan, parley.PageSize(q.Limit)+1)
 	}
 	since := int64(math.MinInt64)

@@ -104,7 +104,7 @@ func (c *conn) segmentEvents(s segment, first uint64, limit int, types []parley.
 		return c.storedEvents(nil, s, first, limit, types)
 	}
 	key := runKey{s.log, typesKey(types)}
-	events, next := c.recall.known(c.epoch, key, first, s.last, limit)
+	events, next := c.recall.known(c.generation, key, first, s.last, limit)
 	known := len(events)
 	if next > s.last || known == limit {
 		return events, nil
@@ -117,7 +117,7 @@ func (c *conn) segmentEvents(s segment, first uint64, limit int, types []parley.
 	if len(events) == limit {
 		last = events[limit-1].Seq
 	}
-	c.recall.keep(c.epoch, key, next, last, events[known:])
+	c.recall.keep(c.generation, key, next, last, events[known:])
 	return events, nil
 }
 
@@ -170,7 +170,7 @@ func (s *Store) Log(ctx context.Context, v parley.Visibility, after uint64, limi
 		// body is never read: that of a row is read when it is selected, so the rows to show are
 		// selected one by one.
 		scan := limit
-		if !v.All || v.Namespace != "" {
+		if !seesEverything(v) {
 			scan = max(limit, maxScan)
 		}
 		condition, args := visible(v)

@@ -59,10 +59,10 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 // it, but not the way out of it.
 func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 	c.db.SetInterrupt(ctx)
-	c.sight = sight{open: true}
+	c.sight = sight{reading: true}
 	defer func() { c.sight = sight{} }()
 	if c.recall != nil {
-		c.epoch = c.recall.now() // before it begins
+		c.generation = c.recall.begin()
 	}
 	err := c.exec("BEGIN")
 	if err == nil {

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
@@ -172,33 +175,68 @@ func TestRecall_Races(t *testing.T) {
 	reading.Wait()
 }
 
-// TestRecall_Bounds: what is kept stays small.
+// TestRecall_Bounds: what is kept stays small. A run that becomes too long is not kept in part.
 func TestRecall_Bounds(t *testing.T) {
 	t.Parallel()
-	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
-	long := strings.Repeat("word ", 100_000)
-	sessions := 2*sqlite.MaxRecalled/len(long) + 1
-	for i := range sessions {
-		id := parley.SessionID(fmt.Sprint("cli:", i))
-		commit(t, s, said(id, long))
-		words(t.Context(), t, s, id)
-		if runs, size := s.Recalled(); runs == 0 || size > sqlite.MaxRecalled {
-			t.Fatalf("%d runs of %d bytes are kept", runs, size)
+	var r sqlite.Recall
+	defer r.End()
+	const size = 500_000
+	many := int64(2 * sqlite.MaxRecalled / size)
+	for log := range many {
+		r.Keep(log, size, 1, 1, 1)
+		if runs, bytes := r.Size(); runs == 0 || bytes > sqlite.MaxRecalled {
+			t.Fatalf("%d runs of %d bytes are kept", runs, bytes)
 		}
 	}
-	runs, _ := s.Recalled()
-	if runs < sessions/4 || runs >= sessions {
-		t.Errorf("%d runs are kept of %d", runs, sessions)
+	runs, _ := r.Size()
+	if runs < int(many/4) || runs >= int(many) || len(r.Known(many-1)) != 1 || len(r.Known(0)) != 0 {
+		t.Errorf("%d runs are kept of %d", runs, many)
 	}
-	for n := 2; n < 6; n++ { // longer than one may be
-		commit(t, s, more("cli:0", n, long))
+	var one sqlite.Recall
+	defer one.End()
+	last := uint64(sqlite.MaxRun/size) + 1
+	for seq := uint64(1); seq <= last; seq++ {
+		if got := one.Known(1); len(got) != int(seq)-1 {
+			t.Errorf("%v is kept before %d", got, seq)
+		}
+		one.Keep(1, size, seq, seq, seq)
 	}
-	if got := words(t.Context(), t, s, "cli:0"); len(got) != 5 {
-		t.Errorf("%d", len(got))
+	if runs, bytes := one.Size(); runs != 0 || bytes != 0 {
+		t.Errorf("%d runs of %d bytes are kept", runs, bytes)
 	}
-	if after, _ := s.Recalled(); after != runs {
-		t.Errorf("%d runs are kept, not %d", after, runs)
-	}
+}
+
+// TestRecall_Unused: what nobody asks for is given up, and takes no timer any more.
+func TestRecall_Unused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r sqlite.Recall
+		r.Keep(1, 10, 1, 3, 1, 3)
+		r.Keep(2, 10, 1, 1, 1)
+		step := sqlite.KeptUnused * 2 / 3
+		for range 3 {
+			synctest.Wait()
+			<-time.After(step)
+			if got := r.Known(1); len(got) != 2 {
+				t.Fatalf("of what is used %v is left", got)
+			}
+		}
+		synctest.Wait()
+		if runs, _ := r.Size(); runs != 1 {
+			t.Errorf("%d runs are kept", runs)
+		}
+		<-time.After(sqlite.KeptUnused)
+		synctest.Wait()
+		if runs, bytes := r.Size(); runs != 0 || bytes != 0 {
+			t.Errorf("%d runs of %d bytes are kept", runs, bytes)
+		}
+		r.Keep(3, 10, 1, 1, 1) // it goes on
+		<-time.After(sqlite.KeptUnused)
+		synctest.Wait()
+		if runs, _ := r.Size(); runs != 0 {
+			t.Errorf("%d runs are kept", runs)
+		}
+	})
 }
 
 // TestRecall_ReadOnly: beside another process nothing is kept, because nobody says when it
@@ -221,9 +259,15 @@ func TestRecall_ReadOnly(t *testing.T) {
 	}
 }
 
+// TestRecall_Overlap: two who read at the same time keep what both have read.
 func TestRecall_Overlap(t *testing.T) {
 	t.Parallel()
-	if got := sqlite.RecallOverlap(); !slices.Equal(got, []uint64{1, 3, 5}) {
+	var r sqlite.Recall
+	defer r.End()
+	r.Keep(1, 1, 1, 3, 1, 3)
+	r.Keep(1, 1, 2, 5, 3, 5)
+	r.Keep(1, 1, 3, 3, 3)
+	if got := r.Known(1); !slices.Equal(got, []uint64{1, 3, 5}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -273,5 +317,70 @@ func TestRecall_Unknown(t *testing.T) {
 	asInFile("after the next commit")
 	if runs, _ := r.store.Recalled(); runs != 1 {
 		t.Errorf("%d runs are kept", runs)
+	}
+}
+
+// TestRecall_Lost: a commit whose sync failed was seen by somebody, and is not there later. Nobody is
+// given what it said, though another session has its number.
+func TestRecall_Lost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, soak.Seed(t))
+	if err := r.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	commit(t, r.store, said("cli:a", "one"))
+	words(t.Context(), t, r.store, "cli:a")
+	log := r.path + "-wal"
+	before, err := os.Stat(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1})
+	if _, err := r.store.Commit(t.Context(), said("cli:lost", "lost")); !errors.Is(err, parley.ErrOutcomeUnknown) {
+		t.Fatalf("%v", err)
+	}
+	lookAnew := func() { // connections that are opened later read the log from its beginning
+		t.Helper()
+		if err := sqlite.CloseIdleReaders(r.store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lookAnew()
+	if got := words(t.Context(), t, r.store, "cli:lost"); len(got) != 1 {
+		t.Fatalf("what was not synced is not seen: %+v", got)
+	}
+	lookAnew()
+	if err := os.Truncate(log, before.Size()); err != nil { // as a system may that gives up pages
+		t.Fatal(err)
+	}
+	commit(t, r.store, said("cli:other", "other"))
+	if got := words(t.Context(), t, r.store, "cli:other"); len(got) != 1 || !strings.Contains(string(got[0].Data), "other") {
+		t.Errorf("%+v", got)
+	}
+	if _, err := r.store.Session(t.Context(), parley.SeeAll(), "cli:lost"); !errors.Is(err, parley.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRecall_Rebuilt: a session that is found to be shorter than it said has its next events read.
+func TestRecall_Rebuilt(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+	commit(t, s, said("cli:a", "one"))
+	if err := sqlite.Damage(t.Context(), s, `UPDATE heads SET last_seq = 10`); err != nil {
+		t.Fatal(err)
+	}
+	words(t.Context(), t, s, "cli:a")
+	if err := s.Rebuild(t.Context(), "cli:a"); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, more("cli:a", 2, "two"))
+	if got := words(t.Context(), t, s, "cli:a"); len(got) != 2 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -237,6 +237,7 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	s.writer.stop()
 	err := errors.Join(s.readers.close(), s.writer.close())
+	s.recall.suspend()
 	s.forget()
 	return err
 }

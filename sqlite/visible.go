@@ -26,6 +26,9 @@ func visible(v parley.Visibility) (condition string, args []any) {
 	return condition, args
 }
 
+// seesEverything reports whether v sees all sessions.
+func seesEverything(v parley.Visibility) bool { return v.All && v.Namespace == "" }
+
 func identityList(v parley.Visibility) string {
 	// A list of strings cannot fail to encode.
 	list, _ := json.Marshal(v.Identities)
@@ -42,14 +45,13 @@ type seen struct {
 // sight is the session that a transaction which only reads has found last: most that are for one
 // session ask several things of it.
 type sight struct {
-	open bool // such a transaction is under way
-	last seen
+	reading bool // such a transaction is under way
+	last    seen
 }
 
 // see finds a session, if v allows it.
 func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) {
-	everything := v.All && v.Namespace == ""
-	if everything && c.sight.open && c.sight.last.id == id && id != "" {
+	if seesEverything(v) && c.sight.reading && c.sight.last.id == id && id != "" {
 		return c.sight.last, nil
 	}
 	condition, args := visible(v)
@@ -69,7 +71,7 @@ func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) 
 // or everything if there is none. Who sees everything finds it without a read of the
 // session, which is a page.
 func keyVisible(c *conn, v parley.Visibility, current parley.SessionID) (bool, error) {
-	if everything := v.All && v.Namespace == ""; everything || current == "" {
+	if everything := seesEverything(v); everything || current == "" {
 		return everything, nil
 	}
 	condition, args := visible(v)

@@ -213,12 +213,13 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 		return nil
 	}
 	if scrub {
-		w.store.recall.close()
+		w.store.recall.suspend()
 	}
 	if err := w.conn.exec("COMMIT"); err != nil {
+		w.store.recall.suspend() // who sees it may see what is not there later
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
-	w.store.recall.reopen() // also after one that failed: its log was moved since, or is gone
+	w.store.recall.resume() // also after one that failed: its log was moved since, or is gone
 	w.pos, w.wal.scrub = pos, w.wal.scrub || scrub
 	return nil
 }
