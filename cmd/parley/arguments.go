@@ -140,22 +140,27 @@ func seqs(args []string) ([]uint64, error) {
 	return list, nil
 }
 
-// onlyOne gives what somebody means by an abbreviation: the one whose names it is
-// among, else the one of which a name begins with it.
-func onlyOne[T any](what, text string, all []T, names func(T) []string) (T, error) {
+// names are what somebody may call something. Ids may be abbreviated.
+type names struct {
+	ids   []string
+	whole []string
+}
+
+// has reports whether a text is one of the names, and not the beginning of one.
+func (n names) has(text string) bool {
+	return text != "" && (slices.Contains(n.ids, text) || slices.Contains(n.whole, text))
+}
+
+// onlyOne gives what somebody means: the one whose name it is, else the one of which an id
+// begins with it.
+func onlyOne[T any](what, text string, all []T, of func(T) names) (T, error) {
 	var exact, begun []T
 	for _, one := range all {
-		found := false
-		for _, name := range names(one) {
-			if name == text && name != "" {
-				exact, found = append(exact, one), true
-				break
-			}
-		}
-		for _, name := range names(one) {
-			if !found && text != "" && strings.HasPrefix(name, text) {
-				begun, found = append(begun, one), true
-			}
+		switch n := of(one); {
+		case n.has(text):
+			exact = append(exact, one)
+		case text != "" && slices.ContainsFunc(n.ids, func(id string) bool { return strings.HasPrefix(id, text) }):
+			begun = append(begun, one)
 		}
 	}
 	if len(exact) > 0 {
@@ -168,5 +173,14 @@ func onlyOne[T any](what, text string, all []T, names func(T) []string) (T, erro
 	case 1:
 		return begun[0], nil
 	}
-	return none, parley.Errorf(parley.CodeInvalid, "%q may be the %s %s or %s; give more of the id", text, what, names(begun[0])[0], names(begun[1])[0])
+	return none, parley.Errorf(parley.CodeInvalid, "%q may be the %s %s or %s; give more of the id", text, what, of(begun[0]).ids[0], of(begun[1]).ids[0])
+}
+
+// whole refuses an abbreviation where nobody is asked: somebody may mean another that
+// is not there any more.
+func whole(text, id string, isWhole, yes bool) error {
+	if yes && !isWhole {
+		return &usageError{fmt.Sprintf("%q is only the beginning of %s; with --yes give the whole id", text, id)}
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ With a message, here or through a pipe, it prints the answer on standard output 
 it is written, and the rest on standard error. Ctrl-C stops it; a second one leaves.
 
 It goes on in the terminal's own conversation with the agent, in the session that
---session names (its id, or the beginning of it), or in a new one with --new.
+--session names (its id, or the beginning of its name), or in a new one with --new.
 
 It exits with 0 if the agent got to its end, 3 if the answer was cut off by its
 length or a filter, 130 if it was stopped, and 1 on errors.`,
@@ -48,7 +48,7 @@ length or a filter, 130 if it was stopped, and 1 on errors.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.chat(cmd.Context(), o, args) },
 	}
-	cmd.Flags().StringVar(&o.session, "session", "", "the session to talk in: its id, or the beginning of it")
+	cmd.Flags().StringVar(&o.session, "session", "", "the session to talk in: its id, or the beginning of its name")
 	cmd.Flags().BoolVar(&o.anew, "new", false, "start a new conversation; with --session, make that session if it is not there")
 	cmd.Flags().StringVar(&o.agent, "agent", "", "the agent to talk to (default: main)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the answer as JSON, once it is complete")
@@ -134,11 +134,15 @@ func enter(ctx context.Context, h entrance, o chatOptions) (parley.Session, erro
 		return h.Enter(ctx, o.agent, o.anew)
 	}
 	s, err := findSession(ctx, h, o.session)
-	if errors.Is(err, parley.ErrNotFound) && strings.Contains(o.session, ":") {
-		if o.anew {
+	if errors.Is(err, parley.ErrNotFound) {
+		switch whole := strings.Contains(o.session, ":"); {
+		case o.anew && whole:
 			return h.Start(ctx, parley.SessionID(o.session), o.agent)
+		case o.anew:
+			return s, &usageError{fmt.Sprintf("a new session's id has a namespace, such as cli:%s", o.session)}
+		case whole:
+			return s, parley.Errorf(parley.CodeNotFound, "there is no session %s; --new makes it", o.session)
 		}
-		return s, parley.Errorf(parley.CodeNotFound, "there is no session %s; --new makes it", o.session)
 	}
 	if err == nil && o.agent != "" && s.Agent.Name != o.agent {
 		return s, parley.Errorf(parley.CodeInvalid, "session %s is one with the agent %s, and stays so; leave --agent out", s.ID, s.Agent.Name)

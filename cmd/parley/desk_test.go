@@ -204,6 +204,30 @@ func TestSessions(t *testing.T) {
 // last gives an abbreviation of an id.
 func last(id parley.SessionID) string { return string(id[strings.LastIndexByte(string(id), '_')+1:]) }
 
+// TestWholeIDs: what is not there is not taken for something whose name begins the same, and
+// nothing is removed by an abbreviation without a question.
+func TestWholeIDs(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, _ string, run runner) {
+		run.talk(t, "--new", "--session", "cli:proj-archive", "hello")
+		run("chat", "--session", "cli:proj", "hello").complains(t, 1, "there is no session cli:proj; --new makes it")
+		run("chat", "--session", "other", "--new", "hello").complains(t, 2, "cli:other")
+		run.talk(t, "--new", "--session", "cli:proj", "hello")
+		run("sessions", "delete", "proj-a", "--yes").complains(t, 2, "whole id", "cli:proj-archive")
+		run("sessions", "redact", "proj-a", "1", "--yes").complains(t, 2, "whole id", "cli:proj-archive")
+		run("sessions", "delete", "cli:proj", "--yes").says(t, 0, "Removed cli:proj.")
+		run("sessions", "delete", "cli:proj", "--yes").complains(t, 1, "there is no session", "(not_found)")
+		run("sessions", "show", "proj-a").says(t, 0, "cli:proj-archive")
+		run("users", "add", "Ann", "--id", "u_first")
+		run("users", "add", "Annabel", "--id", "u_second")
+		run("users", "rm", "u_fi", "--yes").complains(t, 2, "whole id", "u_first")
+		run("users", "rm", "Ann", "--yes").says(t, 0, "Removed Ann ")
+		run("users", "rm", "Ann", "--yes").complains(t, 1, "there is no user")
+		run("users", "role", "Anna", "guest").complains(t, 1, "there is no user")
+		run("users", "role", "sec", "guest").says(t, 0, "Annabel")
+	})
+}
+
 func TestSessions_Filters(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, _ string, run runner) {

@@ -20,15 +20,21 @@ type sessionFinder interface {
 }
 
 // findSession gives the session that somebody means: by its id, or by a beginning of
-// it, of what follows the colon, of its last word, or of the key whose current session
-// it is, if that is only one's. What fits none is [parley.CodeNotFound], what fits
+// what follows the colon, of its last word, or of the key whose current session
+// it is, if that is only one's. What has a colon is a whole id, so that a conversation that is not there
+// is never taken for another. What fits none is [parley.CodeNotFound], what fits
 // several [parley.CodeInvalid].
 func findSession(ctx context.Context, c sessionFinder, text string) (parley.Session, error) {
-	if strings.Contains(text, ":") && parley.SessionID(text).Validate() == nil {
-		s, err := c.Session(ctx, parley.SessionID(text))
-		if err == nil || !errors.Is(err, parley.ErrNotFound) {
-			return s, err
+	if strings.Contains(text, ":") {
+		id := parley.SessionID(text)
+		if err := id.Validate(); err != nil {
+			return parley.Session{}, err
 		}
+		s, err := c.Session(ctx, id)
+		if errors.Is(err, parley.ErrNotFound) {
+			err = parley.Errorf(parley.CodeNotFound, "there is no session %q; 'parley sessions' lists them", text)
+		}
+		return s, err
 	}
 	var found []parley.Session
 	q := parley.SessionQuery{IncludeInactive: true, Limit: parley.MaxPageSize}
@@ -49,7 +55,7 @@ func findSession(ctx context.Context, c sessionFinder, text string) (parley.Sess
 	}
 	switch len(found) {
 	case 0:
-		return parley.Session{}, parley.Errorf(parley.CodeNotFound, "there is no session %q", text)
+		return parley.Session{}, parley.Errorf(parley.CodeNotFound, "there is no session %q; 'parley sessions' lists them", text)
 	case 1:
 		return found[0], nil
 	}
@@ -68,6 +74,6 @@ func findSession(ctx context.Context, c sessionFinder, text string) (parley.Sess
 func abbreviates(text string, s parley.Session) bool {
 	_, name, _ := strings.Cut(string(s.ID), ":")
 	last := name[strings.LastIndexByte(name, '_')+1:]
-	return strings.HasPrefix(string(s.ID), text) || strings.HasPrefix(name, text) || strings.HasPrefix(last, text) ||
+	return strings.HasPrefix(name, text) || strings.HasPrefix(last, text) ||
 		s.Ended == nil && strings.HasPrefix(string(s.Key), text)
 }

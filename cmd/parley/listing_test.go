@@ -83,14 +83,14 @@ func TestPeriod(t *testing.T) {
 func TestOnlyOne(t *testing.T) {
 	t.Parallel()
 	all := []string{"ada", "adam", "bob"}
-	names := func(s string) []string { return []string{s, strings.ToUpper(s)} }
+	of := func(s string) names { return names{ids: []string{s}, whole: []string{strings.ToUpper(s)}} }
 	for text, want := range map[string]string{"ada": "ada", "adam": "adam", "b": "bob", "ADAM": "adam"} {
-		if got, err := onlyOne("user", text, all, names); err != nil || got != want {
+		if got, err := onlyOne("user", text, all, of); err != nil || got != want {
 			t.Errorf("%q is %q, %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]parley.Code{"a": parley.CodeInvalid, "AD": parley.CodeInvalid, "x": parley.CodeNotFound, "": parley.CodeNotFound} {
-		if got, err := onlyOne("user", text, all, names); parley.CodeOf(err) != want {
+	for text, want := range map[string]parley.Code{"a": parley.CodeInvalid, "AD": parley.CodeNotFound, "BO": parley.CodeNotFound, "x": parley.CodeNotFound, "": parley.CodeNotFound} {
+		if got, err := onlyOne("user", text, all, of); parley.CodeOf(err) != want {
 			t.Errorf("%q is %q, %v, want %s", text, got, err, want)
 		}
 	}

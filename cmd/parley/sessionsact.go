@@ -157,6 +157,9 @@ reason. The numbers are those that show and tail print.`,
 				return err
 			}
 			return a.onSession(cmd.Context(), args[0], func(d desk, s parley.Session) error {
+				if err := whole(args[0], string(s.ID), args[0] == string(s.ID), yes); err != nil {
+					return err
+				}
 				what := counted(int64(len(list)), "event")
 				if err := a.confirm(cmd.Context(), fmt.Sprintf("Take away the content of %s of %s, for good?", what, s.ID), yes); err != nil {
 					return err
@@ -233,6 +236,9 @@ func (a *app) removal(cmd *cobra.Command, question string, purge bool) *cobra.Co
 	cmd.Args = takes(aSession)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.onSession(cmd.Context(), args[0], func(d desk, s parley.Session) error {
+			if err := whole(args[0], string(s.ID), args[0] == string(s.ID), yes); err != nil {
+				return err
+			}
 			if err := a.confirm(cmd.Context(), fmt.Sprintf(question, s.ID), yes); err != nil {
 				return err
 			}

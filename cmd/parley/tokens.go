@@ -197,8 +197,8 @@ func (a *app) tokensRevokeCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				token, err := onlyOne("token", args[0], list, func(t parley.Token) []string {
-					return []string{string(t.ID), strings.TrimPrefix(string(t.ID), "tok_")}
+				token, err := onlyOne("token", args[0], list, func(t parley.Token) names {
+					return names{ids: []string{string(t.ID), strings.TrimPrefix(string(t.ID), "tok_")}}
 				})
 				if err != nil {
 					return err

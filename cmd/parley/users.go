@@ -91,13 +91,16 @@ func findUser(ctx context.Context, d desk, text string) (person, error) {
 	if err != nil {
 		return person{}, err
 	}
-	return onlyOne("user", text, all, func(p person) []string {
-		names := []string{string(p.ID), strings.TrimPrefix(string(p.ID), "u_"), p.Name}
-		for _, id := range p.Identities {
-			names = append(names, string(id.ID))
-		}
-		return names
-	})
+	return onlyOne("user", text, all, person.names)
+}
+
+// names are what somebody may call the person.
+func (p person) names() names {
+	n := names{ids: []string{string(p.ID), strings.TrimPrefix(string(p.ID), "u_")}, whole: []string{p.Name}}
+	for _, id := range p.Identities {
+		n.whole = append(n.whole, string(id.ID))
+	}
+	return n
 }
 
 func (a *app) usersLsCommand() *cobra.Command {
@@ -242,6 +245,9 @@ stays. It asks first.`,
 		Args:    takes(aUser),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onUser(cmd.Context(), args[0], func(d desk, p person) error {
+				if err := whole(args[0], string(p.ID), p.names().has(args[0]), yes); err != nil {
+					return err
+				}
 				who := fmt.Sprintf("%s (%s)", cmp.Or(cell(p.Name), "somebody"), p.ID)
 				if err := a.confirm(cmd.Context(), "Remove "+who+"? Their tokens end.", yes); err != nil {
 					return err
