@@ -2,6 +2,9 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"strings"
 
 	"github.com/parley-run/parley"
 )
@@ -54,6 +57,15 @@ func (p *People) OwnerToken(ctx context.Context) (string, error) {
 		}
 	}
 	return secret, p.commit(ctx, batch)
+}
+
+// IsOwnerToken reports whether a text is a token of the owner that is good.
+func (p *People) IsOwnerToken(ctx context.Context, token string) (bool, error) {
+	t, err := p.store.TokenByHash(ctx, sha256.Sum256([]byte(strings.TrimSpace(token))))
+	if errors.Is(err, parley.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && t.Kind == parley.TokenOwner && t.Valid(p.clock.Now()), err
 }
 
 // Local gives the owner as the caller, for programs that open the data folder

@@ -100,6 +100,9 @@ func (a *app) chat(ctx context.Context, o chatOptions, args []string) (err error
 			return err
 		}
 	}
+	if err := x.view.problem(); err != nil {
+		return err
+	}
 	return x.status()
 }
 
@@ -206,8 +209,13 @@ func (x *exchange) interrupts(ctx context.Context, done <-chan struct{}, leave c
 			return
 		}
 		close(x.stopping)
-		if _, err := x.talk.host.Cancel(ctx, x.Session, *turn); err != nil {
+		_, err := x.talk.host.Cancel(ctx, x.Session, *turn)
+		if err != nil {
 			x.view.note("cannot stop the answer: " + describe(err))
+		}
+		if errors.Is(err, parley.ErrUnavailable) {
+			leave(errLeft) // who could stop it is not there
+			return
 		}
 	}
 }

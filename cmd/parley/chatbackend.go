@@ -2,12 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net"
-	"net/http"
-	"net/url"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +17,7 @@ var (
 	_ screenHost = (*localBackend)(nil)
 )
 
-// remoteBackend is a daemon, for the program on the screen. It may restart meanwhile,
-// also at another address.
+// remoteBackend is a daemon, for the program on the screen.
 type remoteBackend struct {
 	*client.Client // all but what follows
 
@@ -37,45 +31,12 @@ const mostPause = 2 * time.Second
 
 func (a *app) remoteBackend(d daemonInfo) (*remoteBackend, error) {
 	r := &remoteBackend{}
-	var looking sync.Mutex // what commands share is not made for many goroutines
-	locked := func(do func() error) error {
-		looking.Lock()
-		defer looking.Unlock()
-		return do()
-	}
-	var dialer net.Dialer
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		address := ""
-		if err := locked(func() (err error) { address, err = a.daemonAddress(); return err }); err != nil {
-			return nil, err
-		}
-		return dialer.DialContext(ctx, network, address)
-	}}
-	cfg := client.Config{ReconnectFunc: r.reconnected, MaxPause: mostPause, TokenFunc: func(context.Context) (token string, err error) {
-		return token, locked(func() (err error) { token, err = a.ownerToken(); return err })
-	}}
-	c, err := a.dialWith(d, cfg, transport)
+	c, err := a.dialWith(d, client.Config{ReconnectFunc: r.reconnected, MaxPause: mostPause})
 	if err != nil {
 		return nil, err
 	}
 	r.Client, r.host = c, &remoteHost{c}
 	return r, nil
-}
-
-// daemonAddress gives where the daemon of the data folder listens at present.
-func (a *app) daemonAddress() (string, error) {
-	running, err := a.daemon()
-	if err != nil {
-		return "", err
-	}
-	if running == nil {
-		return "", errors.New("no daemon runs on the data folder")
-	}
-	u, err := url.Parse(nearURL(running.URL))
-	if err != nil {
-		return "", err
-	}
-	return u.Host, nil
 }
 
 func (r *remoteBackend) reconnected(lost error, _ int) {

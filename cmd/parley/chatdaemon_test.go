@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -81,4 +82,41 @@ func TestChat_DaemonInterrupt(t *testing.T) {
 	run("sessions", "show", "cli:long").says(t, 0, strings.TrimSpace(begin))
 	run("sessions", "tail", "cli:long").says(t, 0, "aborted")
 	run("chat", "fail").complains(t, 1)
+}
+
+// TestChat_DaemonMoves: an answer comes to its end though the daemon dies and comes back at another
+// address; who is told to stop while no daemon is there, stops.
+func TestChat_DaemonMoves(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start := func(word string) (*exec.Cmd, *watched) {
+		cmd := exec.CommandContext(t.Context(), os.Getenv("PARLEY_TEST_PROGRAM"), "chat", "--data", dir, word)
+		cmd.Env = []string{"HOME=" + t.TempDir()}
+		told := newWatched()
+		cmd.Stdout, cmd.Stderr = told, told
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, told
+	}
+	daemon := daemonOn(t, dir)
+	cmd, told := start("slow")
+	eventually(t, "the turn runs", func() bool { return strings.Contains(daemon.get("/api/turns").body, "running") })
+	daemon.kill()
+	eventually(t, "the loss is told", func() bool { return strings.Contains(told.String(), "the connection is lost") })
+	daemon = daemonOn(t, dir)
+	if err := cmd.Wait(); err != nil || !strings.Contains(told.String(), "That took five seconds") {
+		t.Errorf("%v: %s", err, told)
+	}
+	cmd, told = start("slow")
+	eventually(t, "the turn runs", func() bool { return strings.Contains(daemon.get("/api/turns").body, "running") })
+	daemon.kill()
+	eventually(t, "the loss is told", func() bool { return strings.Contains(told.String(), "the connection is lost") })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the status says
+	if cmd.ProcessState.ExitCode() != 130 || !strings.Contains(told.String(), "no daemon runs") {
+		t.Errorf("status is %d: %s", cmd.ProcessState.ExitCode(), told)
+	}
 }

@@ -21,6 +21,7 @@ type view struct {
 	shut   map[string]bool // streams that were shown to their end
 	said   bool            // something was shown before
 	held   string          // a note that waits for what comes next
+	failed error           // why not all of the answer is where it was to go
 }
 
 func (a *app) newView(show bool) *view {
@@ -95,7 +96,16 @@ func (v *view) print(text string) {
 	if v.plain {
 		text = harmless(text)
 	}
-	_, _ = io.WriteString(v.out, text) // who has closed it does not want to read on
+	if _, err := io.WriteString(v.out, text); err != nil && v.failed == nil {
+		v.failed = err
+	}
+}
+
+// problem gives why not all of the answer could be written.
+func (v *view) problem() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.failed
 }
 
 // note tells something that is no part of the answer, on one line.

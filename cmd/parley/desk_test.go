@@ -416,7 +416,33 @@ func TestDaemon_Gone(t *testing.T) {
 	run("users").complains(t, 1, "there is no owner.token in "+dir, "(unauthorized)")
 	run("status").says(t, 1, "runs as process", "It is not well: there is no owner.token")
 	put(t, dir, "owner.token", "ply_o_wrong\n")
-	run("users").complains(t, 1, "(unauthorized)")
+	run("users").complains(t, 1, "owner.token is not good any more; start the daemon again", "(unauthorized)")
+}
+
+// TestOwnerToken_Revoked: who revokes the owner's own token gets another with the next start.
+func TestOwnerToken_Revoked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := onFolder(t, dir)
+	daemon := serveFolder(t, dir)
+	before, err := os.ReadFile(filepath.Join(dir, "owner.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct{ Tokens []parley.Token }
+	run("tokens", "--json").decode(t, &list)
+	if len(list.Tokens) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	run("tokens", "revoke", string(list.Tokens[0].ID)).says(t, 0, "Revoked")
+	run("sessions").complains(t, 1, "start the daemon again", "(unauthorized)")
+	daemon.end(t, os.Interrupt)
+	serveFolder(t, dir)
+	run("sessions").says(t, 0)
+	after, err := os.ReadFile(filepath.Join(dir, "owner.token"))
+	if err != nil || string(after) == string(before) {
+		t.Errorf("the token is the same, %v", err)
+	}
 }
 
 // certificate makes one that nobody knows, with its key in the same file.

@@ -28,8 +28,8 @@ func (in *installation) openPeople(ctx context.Context) error {
 	return in.keepToken(ctx, token)
 }
 
-// keepToken writes the owner's token into its file. If the file was lost, there is a
-// new token, and the old one is good for nothing.
+// keepToken writes the owner's token into its file. If the file was lost, or its token was revoked, there
+// is a new token, and the old one is good for nothing.
 func (in *installation) keepToken(ctx context.Context, token string) error {
 	path := filepath.Join(in.dir, tokenFile)
 	if token == "" {
@@ -37,9 +37,14 @@ func (in *installation) keepToken(ctx context.Context, token string) error {
 		if err != nil {
 			return err
 		}
-		_, err = ref.Resolve(ctx, in.sources) // for what is logged
-		if parley.CodeOf(err) != parley.CodeNotFound {
+		kept, err := ref.Resolve(ctx, in.sources) // for what is logged
+		if err != nil && parley.CodeOf(err) != parley.CodeNotFound {
 			return err
+		}
+		if err == nil {
+			if good, err := in.people.IsOwnerToken(ctx, kept.Reveal()); good || err != nil {
+				return err
+			}
 		}
 		if token, err = in.people.OwnerToken(ctx); err != nil {
 			return err

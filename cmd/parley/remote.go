@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/client"
@@ -21,22 +22,38 @@ import (
 // dial gives a client of a daemon that runs on the data folder, as its owner. It does
 // not connect.
 func (a *app) dial(d daemonInfo) (*client.Client, error) {
-	token, err := a.ownerToken()
-	if err != nil {
+	if _, err := a.ownerToken(); err != nil {
 		return nil, err
 	}
-	return a.dialWith(d, client.Config{Token: token, ReconnectFunc: a.reconnecting}, &http.Transport{})
+	return a.dialWith(d, client.Config{ReconnectFunc: a.reconnecting})
 }
 
-// dialWith is dial with a configuration and a transport that are not complete yet.
-func (a *app) dialWith(d daemonInfo, cfg client.Config, transport *http.Transport) (*client.Client, error) {
+// dialWith is dial with a configuration that is not complete yet. The daemon may restart meanwhile, also
+// at another address and with another token.
+func (a *app) dialWith(d daemonInfo, cfg client.Config) (*client.Client, error) {
 	dir, err := a.dataDir()
 	if err != nil {
 		return nil, err
 	}
+	var looking sync.Mutex // what commands share is not made for many goroutines
+	locked := func(do func() error) error {
+		looking.Lock()
+		defer looking.Unlock()
+		return do()
+	}
 	// The daemon is on this machine, so no proxy stands in between, and whatever
 	// address it has, nothing leaves the machine.
-	transport.Proxy = nil
+	var dialer net.Dialer
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		address := ""
+		if err := locked(func() (err error) { address, err = a.daemonAddress(); return err }); err != nil {
+			return nil, err
+		}
+		return dialer.DialContext(ctx, network, address)
+	}}
+	cfg.TokenFunc = func(context.Context) (token string, err error) {
+		return token, locked(func() (err error) { token, err = a.ownerToken(); return err })
+	}
 	if transport.TLSClientConfig, err = a.trusted(dir); err != nil {
 		return nil, err
 	}
@@ -58,6 +75,22 @@ func (a *app) ownerToken() (string, error) {
 		return "", &parley.Error{Code: parley.CodeUnavailable, Message: "cannot read the owner's token", Err: err}
 	}
 	return string(token), nil
+}
+
+// daemonAddress gives where the daemon of the data folder listens at present.
+func (a *app) daemonAddress() (string, error) {
+	running, err := a.daemon()
+	if err != nil {
+		return "", err
+	}
+	if running == nil {
+		return "", errors.New("no daemon runs on the data folder")
+	}
+	u, err := url.Parse(nearURL(running.URL))
+	if err != nil {
+		return "", err
+	}
+	return u.Host, nil
 }
 
 // nearURL gives the address of a daemon as this machine reaches it: one that listens

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/client"
 	"github.com/parley-run/parley/config"
 )
 
@@ -78,10 +80,20 @@ func (a *app) complain(line string) {
 // describe gives an error as a person should read it: what is wrong and what to
 // do, then the code, by which it can be looked up.
 func describe(err error) string {
-	if e, ok := errors.AsType[*parley.Error](err); ok {
-		return fmt.Sprintf("%v (%s)", err, e.Code)
+	text := err.Error()
+	if remote, ok := errors.AsType[*client.RemoteError](err); ok && remote.Status < http.StatusInternalServerError {
+		text = strings.Replace(text, ": "+remote.Error(), "", 1) // how it was said helps nobody
+		switch {
+		case remote.Status == http.StatusUnauthorized:
+			text = "the token in " + tokenFile + " is not good any more; start the daemon again, which then writes another"
+		case remote.Current != "":
+			text += "; the current one is " + string(remote.Current)
+		}
 	}
-	return err.Error()
+	if e, ok := errors.AsType[*parley.Error](err); ok {
+		text += fmt.Sprintf(" (%s)", e.Code)
+	}
+	return text
 }
 
 // statusError ends a command with a status of its own.

@@ -209,6 +209,9 @@ func (a *app) tokensRevokeCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(map[string]any{"token_id": token.ID, "revoked": true})
 				}
+				if token.Kind == parley.TokenOwner {
+					a.hint("that was the owner's own; the next start of the daemon writes another into " + tokenFile)
+				}
 				return a.printText(fmt.Sprintf("Revoked %s (%s).\n", token.ID, cmp.Or(cell(token.Name), string(token.Kind))))
 			})
 		},
