@@ -12,9 +12,9 @@ import (
 
 // auditOptions choose lines.
 type auditOptions struct {
-	action, actor, session string
-	limit                  int
-	asJSON                 bool
+	action, actor, session, cursor string
+	limit                          int
+	asJSON                         bool
 }
 
 func (a *app) auditCommand() *cobra.Command {
@@ -35,6 +35,7 @@ content of conversations, and no secrets.`,
 	cmd.Flags().StringVar(&o.actor, "actor", "", "what this account did, such as telegram:7")
 	cmd.Flags().StringVar(&o.session, "session", "", "what was done in this session")
 	cmd.Flags().IntVar(&o.limit, "limit", parley.PageSize(0), "how many")
+	cmd.Flags().StringVar(&o.cursor, "cursor", "", "go on where a list before ended, as it said")
 	jsonFlag(cmd, &o.asJSON)
 	completeFlag(cmd, "session", a.completeSession)
 	completeFlag(cmd, "actor", a.completeAccount)
@@ -58,14 +59,14 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 				return err
 			}
 		}
-		for cursor := ""; len(entries) < o.limit; {
+		for len(entries) < o.limit {
 			q.Limit = min(o.limit-len(entries), parley.MaxPageSize)
-			page, err := d.Audit(ctx, q, cursor)
+			page, err := d.Audit(ctx, q, o.cursor)
 			if err != nil {
 				return err
 			}
 			entries = append(entries, page.Entries...)
-			if cursor = page.Cursor; cursor == "" {
+			if o.cursor = page.Cursor; o.cursor == "" {
 				break
 			}
 		}
@@ -75,7 +76,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	if o.asJSON {
-		return a.printJSON(map[string]any{"entries": entries})
+		return a.printJSON(map[string]any{"entries": entries, "cursor": o.cursor})
 	}
 	t := listing{head: []string{"WHEN", "ACTION", "WHO", "VIA", "ON", "DETAIL"}, wide: 5}
 	for _, e := range entries {
@@ -85,5 +86,11 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		}
 		t.add(instant(e.At), e.Action, string(e.Actor), e.Via, on, e.Detail)
 	}
-	return a.printText(t.text(a.columns))
+	if err := a.printText(t.text(a.columns)); err != nil {
+		return err
+	}
+	if o.cursor != "" {
+		a.say("* there are more: --cursor " + visible(o.cursor) + "\n")
+	}
+	return nil
 }

@@ -255,6 +255,24 @@ func TestSessions_Filters(t *testing.T) {
 		run("sessions", "show", "a").complains(t, 1, `"a" may be cli:a2, cli:a1`, "give more", "(invalid)")
 		run("sessions", "show", "b").says(t, 0, "cli:b")
 		run("sessions", "ls", "--cursor", "nonsense").complains(t, 1, "(invalid)")
+		if got := run("sessions", "--agent", "main", "--limit", "2"); got.status != 0 || !strings.Contains(got.err, "there are more: --cursor ") {
+			t.Errorf("a list that is cut says %q", got.err)
+		}
+		run("sessions", "--status", "asks").says(t, 0)
+		run("sessions", "--status", "ended").complains(t, 2, "--all")
+		run("sessions", "--limit", "many").complains(t, 2, `"many"`, "a whole number is needed")
+		run("sessions", "rewind", "cli:b", "--turns", "1", "--to", "2").complains(t, 2, "--turns", "--to")
+		var audit struct {
+			Entries []parley.AuditEntry
+			Cursor  string
+		}
+		run("users", "add", "Ada")
+		run("users", "add", "Bob")
+		run("audit", "--limit", "1", "--json").decode(t, &audit)
+		run("audit", "--limit", "1", "--cursor", audit.Cursor, "--json").decode(t, &audit)
+		if got := run("audit", "--limit", "1"); len(audit.Entries) != 1 || !strings.Contains(got.err, "there are more: --cursor ") {
+			t.Errorf("%+v, and a list that is cut says %q", audit, got.err)
+		}
 	})
 }
 

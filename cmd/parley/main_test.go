@@ -159,6 +159,7 @@ func TestUsageErrors(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	parleyRun(t, t.TempDir(), "version").says(t, 0, "parley v1.2.3", runtime.Version())
+	parleyRun(t, t.TempDir(), "--version").says(t, 0, "parley v1.2.3", runtime.Version())
 	got := parleyRun(t, t.TempDir(), "version", "--json")
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(got.out), &fields); err != nil {

@@ -31,11 +31,15 @@ on, and the exit status is 1 in the end.`,
 		Example: `  echo '{"context":{"channel":"telegram","chat_type":"group","chat_id":"-1001"}}' | parley resolve
   parley resolve --explain < messages.jsonl`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.resolve(cmd.Context(), explain) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if explain && asJSON {
+				return &usageError{"--explain is for people and --json for programs; give one of them"}
+			}
+			return a.resolve(cmd.Context(), explain)
+		},
 	}
 	cmd.Flags().BoolVar(&explain, "explain", false, "print for people instead of programs")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, which is the default")
-	cmd.MarkFlagsMutuallyExclusive("explain", "json")
 	return cmd
 }
 

@@ -178,7 +178,7 @@ func TestResolve_NothingToRead(t *testing.T) {
 		t.Errorf("no lines give %+v", got)
 	}
 	parleyFeed(t, "", "resolve", "now").complains(t, 2, `"now"`)
-	parleyFeed(t, "", "resolve", "--json", "--explain").complains(t, 1, "json", "explain")
+	parleyFeed(t, "", "resolve", "--json", "--explain").complains(t, 2, "json", "explain")
 }
 
 // resolving is the program with its input still open.

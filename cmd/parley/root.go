@@ -118,14 +118,16 @@ func (a *app) rootCommand() *cobra.Command {
   parley chat "what can you do?"    talk to an agent
   parley sessions                   see what was talked about`,
 		Args:          a.noSuchCommand,
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate(versionText())
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{fmt.Sprintf("%v; see '%s --help'", err, cmd.CommandPath())}
+		return &usageError{fmt.Sprintf("%s; see '%s --help'", flagText(err), cmd.CommandPath())}
 	})
 	root.PersistentFlags().StringVar(&a.data, "data", "", "folder of the store (default: $PARLEY_DATA, else the user's data folder)")
 	if err := root.MarkPersistentFlagDirname("data"); err != nil {
@@ -148,6 +150,18 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	shortHelp(root)
 	return root
+}
+
+// flagText says what is wrong with a flag, and not how a program reads numbers.
+func flagText(err error) string {
+	text, how, ok := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case !ok:
+		return text
+	case strings.HasPrefix(how, "ParseBool"):
+		return text + ": it is true or false"
+	}
+	return text + ": a whole number is needed"
 }
 
 // shortHelp lets the help of the program fit a screen, with the commands in the order

@@ -23,9 +23,10 @@ does, and changes them. Ids may be abbreviated as long as they fit one session.`
 		Args: a.noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.sessionsList(cmd.Context(), o) },
 	}
-	o.limit = parley.PageSize(0)
-	cmd.Flags().BoolVar(&o.all, "all", false, allText)
-	jsonFlag(cmd, &o.asJSON)
+	o.flags(a, cmd)
+	for _, name := range []string{"agent", "status", "source", "since", "limit", "cursor"} {
+		cmd.Flags().Lookup(name).Hidden = true // the help of ls has them
+	}
 	cmd.AddCommand(
 		a.sessionsLsCommand(), a.sessionsShowCommand(), a.sessionsWhyCommand(), a.sessionsRenameCommand(), a.sessionsForkCommand(),
 		a.sessionsRewindCommand(), a.sessionsRedactCommand(), a.sessionsResetCommand(), a.sessionsDeleteCommand(), a.sessionsPurgeCommand(),
@@ -41,14 +42,12 @@ type listOptions struct {
 	limit                                int
 }
 
-const allText = "also those that others have replaced, or that nobody used for long"
-
 func (o *listOptions) flags(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.agent, "agent", "", "those with this agent")
 	cmd.Flags().StringVar(&o.status, "status", "", "those that are idle, running, awaiting_approval or inactive")
 	cmd.Flags().StringVar(&o.source, "source", "", "those that were started there: cli, web, api, channel")
 	cmd.Flags().StringVar(&o.since, "since", "", "those used since then: 24h, 7d, 2026-03-01")
-	cmd.Flags().BoolVar(&o.all, "all", false, allText)
+	cmd.Flags().BoolVar(&o.all, "all", false, "also those that others have replaced, or that nobody used for long")
 	cmd.Flags().IntVar(&o.limit, "limit", parley.PageSize(0), "how many")
 	cmd.Flags().StringVar(&o.cursor, "cursor", "", "go on where a list before ended, as it said")
 	jsonFlag(cmd, &o.asJSON)
@@ -86,7 +85,13 @@ func (o *listOptions) query(now time.Time) (parley.SessionQuery, error) {
 	if o.limit < 1 {
 		return q, &usageError{"--limit must be 1 or more"}
 	}
-	if o.status != "" {
+	switch o.status {
+	case "":
+	case asksWord:
+		q.Status = parley.StatusAwaitingApproval
+	case endedWord:
+		return q, &usageError{"those that have ended are among the others with --all; --status inactive lists them with those that nobody used for long"}
+	default:
 		if err := oneOf("--status", o.status, statuses()...); err != nil {
 			return q, err
 		}
@@ -124,7 +129,11 @@ func (a *app) sessionsList(ctx context.Context, o listOptions) error {
 		}
 		return a.printJSON(out)
 	}
-	return a.printSessions(page, now)
+	none := "no conversations; 'parley chat' begins one"
+	if !o.all {
+		none += ", and --all shows those that were put away"
+	}
+	return a.printSessions(page, none, now)
 }
 
 // collect gives so many sessions, or all there are: a page may be short.
@@ -144,9 +153,9 @@ func collect(ctx context.Context, d sessionReader, q parley.SessionQuery, limit 
 	}
 }
 
-func (a *app) printSessions(page parley.SessionPage, now time.Time) error {
+func (a *app) printSessions(page parley.SessionPage, none string, now time.Time) error {
 	if len(page.Sessions) == 0 {
-		a.hint("no conversations; 'parley chat' begins one, and --all shows those that were put away")
+		a.hint(none)
 	} else {
 		t := listing{head: []string{"TITLE", "STATUS", "USED", "ID"}}
 		for _, s := range page.Sessions {
@@ -157,7 +166,7 @@ func (a *app) printSessions(page parley.SessionPage, now time.Time) error {
 		}
 	}
 	if page.Cursor != "" {
-		a.hint("there are more: --cursor " + visible(page.Cursor))
+		a.say("* there are more: --cursor " + visible(page.Cursor) + "\n") // also to who only keeps the list
 	}
 	return nil
 }
@@ -172,13 +181,19 @@ func (a *app) hint(text string) {
 // titleOf is what a session is called, or what was said in it last.
 func titleOf(s parley.Session) string { return cmp.Or(s.Title.Text, s.Preview, "(nothing said yet)") }
 
+// What lists call two of the things a session may be doing.
+const (
+	asksWord  = "asks"
+	endedWord = "ended"
+)
+
 // statusWord is what a session is doing, for people.
 func statusWord(s parley.Session) string {
 	switch {
 	case s.Status == parley.StatusAwaitingApproval:
-		return "asks"
+		return asksWord
 	case s.Status == parley.StatusInactive && s.Ended != nil:
-		return "ended"
+		return endedWord
 	case s.Recovery.State == parley.RecoverySuspended:
 		return "suspended"
 	}

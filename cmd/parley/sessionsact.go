@@ -107,6 +107,9 @@ They stay in the log. It prints what the first of them was asked.`,
 			if turns < 1 {
 				return &usageError{"--turns must be 1 or more"}
 			}
+			if cmd.Flags().Changed("turns") && cmd.Flags().Changed("to") {
+				return &usageError{"--turns and --to both say how far; give one of them"}
+			}
 			return a.onSession(cmd.Context(), args[0], func(d desk, s parley.Session) (err error) {
 				var done client.Rewound
 				if cmd.Flags().Changed("to") {
@@ -128,7 +131,6 @@ They stay in the log. It prints what the first of them was asked.`,
 	}
 	cmd.Flags().IntVar(&turns, "turns", 1, "how many")
 	cmd.Flags().Uint64Var(&to, "to", 0, "instead: the last event that stays")
-	cmd.MarkFlagsMutuallyExclusive("turns", "to")
 	jsonFlag(cmd, &asJSON)
 	cmd.ValidArgsFunction = a.completeSession
 	return cmd

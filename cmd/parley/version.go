@@ -22,9 +22,13 @@ func (a *app) versionCommand() *cobra.Command {
 					Arch    string `json:"arch"`
 				}{version, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
-			return a.printText(fmt.Sprintf("parley %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH))
+			return a.printText(versionText())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func versionText() string {
+	return fmt.Sprintf("parley %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
