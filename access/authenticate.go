@@ -78,13 +78,13 @@ func (p *People) bearer(ctx context.Context, t *parley.Token, via string) (Calle
 // viaChannel is how people come whom a channel speaks for.
 const viaChannel = "channel"
 
-// refused notes that a credential was not good, and gives the one answer to that.
+// refused notes that a credential was not good, and gives the one answer to that, whatever is wrong with it.
 func (p *People) refused(t parley.Token, via string) error {
 	p.failed(parley.AuditEntry{Actor: t.Identity, Via: via, Subject: string(t.ID), Detail: "a token that is not good"})
-	return unauthorized()
+	return parley.Errorf(parley.CodeUnauthorized, "the token is not good: it is mistyped, over or revoked; sign in, or send another")
 }
 
-// unauthorized is what everybody without a good credential is told.
+// unauthorized is what everybody without a credential is told.
 func unauthorized() error {
 	return parley.Errorf(parley.CodeUnauthorized, "a credential is needed; sign in, or send a token")
 }

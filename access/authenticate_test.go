@@ -79,8 +79,9 @@ func TestUnauthorized(t *testing.T) {
 	gone := w.tokenFor("user:bert")
 	must(t, w.RemoveUser(t.Context(), w.owner, "bert"))
 
-	_, want := w.Authenticate(t.Context(), "", "token")
-	code(t, "no token", parley.CodeUnauthorized, want)
+	_, err = w.Authenticate(t.Context(), "", "token")
+	code(t, "no token", parley.CodeUnauthorized, err)
+	_, want := w.Authenticate(t.Context(), "nonsense", "token")
 	for what, token := range map[string]string{
 		"of another shape": "Bearer x", "unknown": "ply_u_" + strings.Repeat("A", 43), "revoked": revoked, "over": over,
 		"for joining": join, "of somebody who was removed": gone, "of another kind": strings.Replace(w.token, "ply_o_", "ply_u_", 1),

@@ -84,6 +84,16 @@ func (c Caller) mayCreate(n *NewToken) error {
 		return parley.Errorf(parley.CodeInvalid, "token kind %q is not known; it must be user, channel or join", n.Kind)
 	}
 	switch {
+	case n.Kind == parley.TokenChannel && n.Namespace == "":
+		return parley.Errorf(parley.CodeInvalid, "a token of kind channel needs a namespace: the name of the channel, such as telegram")
+	case n.Kind != parley.TokenChannel && n.Namespace != "":
+		return parley.Errorf(parley.CodeInvalid, "only a token of kind channel has a namespace")
+	case n.Kind == parley.TokenJoin && n.Agent == "":
+		return parley.Errorf(parley.CodeInvalid, "a token of kind join needs an agent: the one it lets people in to")
+	case n.Kind == parley.TokenJoin && n.For != "":
+		return parley.Errorf(parley.CodeInvalid, "a token of kind join is for nobody in particular")
+	case n.Kind != parley.TokenJoin && n.Agent != "":
+		return parley.Errorf(parley.CodeInvalid, "only a token of kind join has an agent")
 	case c.principal.Role == parley.RoleGuest:
 		return parley.Errorf(parley.CodeForbidden, "guests may not make tokens; ask an owner")
 	case !c.owner() && !slices.Contains(c.identities, n.For):

@@ -35,6 +35,11 @@ func (s *Store) Open(ctx context.Context, v parley.Visibility, handle parley.Blo
 	return content, b, nil
 }
 
+// Stat gives what is known of a blob, whoever sees it: who has a handle was given it.
+func (s *Store) Stat(ctx context.Context, handle parley.BlobHandle) (parley.Blob, error) {
+	return s.index.Blob(ctx, parley.SeeAll(), handle)
+}
+
 // open opens the file of a registered blob. The two forms differ in size, so
 // neither is taken for the other, whatever the content begins with.
 func (s *Store) open(b parley.Blob) (content io.ReadSeekCloser, err error) {

@@ -169,6 +169,9 @@ func readQuery(v reflect.Value, raw string, known []field) error {
 			if err := setText(v.Field(f.index), name, values[name][0]); err != nil {
 				return err
 			}
+			if name == "limit" && v.Field(f.index).Int() < 1 {
+				return invalidf("query parameter limit must be 1 or more")
+			}
 		}
 	}
 	return nil

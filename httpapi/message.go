@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -71,7 +72,7 @@ func (in *postIn) input() (parley.Input, error) {
 	case in.Text != nil:
 		made.Parts = []parley.Part{parley.TextPart(*in.Text)}
 	}
-	if len(made.Parts) == 0 || len(made.Parts) == 1 && made.Parts[0].Kind == parley.PartText && made.Parts[0].Text == "" {
+	if len(made.Parts) == 0 || len(made.Parts) == 1 && made.Parts[0].Kind == parley.PartText && strings.TrimSpace(made.Parts[0].Text) == "" {
 		return made, invalidf("there is nothing to say: give text, or content with parts")
 	}
 	for i := range made.Parts {
@@ -87,6 +88,9 @@ func (in *postIn) input() (parley.Input, error) {
 func (c *call) post(in *postIn) (any, error) {
 	input, err := in.input()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.describeMedia(input.Parts); err != nil {
 		return nil, err
 	}
 	if in.Wait > c.cfg.Limits.Wait {
@@ -108,6 +112,26 @@ func (c *call) post(in *postIn) (any, error) {
 		return c.say(ctx, in, input, c.acknowledge)
 	}
 	return c.sayAndWait(in, input)
+}
+
+// describeMedia has the type and the size of media be those of the bytes that were put, whatever the
+// client says of them.
+func (c *call) describeMedia(parts []parley.Part) error {
+	for i := range parts {
+		m := parts[i].Media
+		if m == nil || c.cfg.Blobs == nil {
+			continue
+		}
+		b, err := c.cfg.Blobs.Stat(c.r.Context(), parley.BlobHandle(m.Handle))
+		if errors.Is(err, parley.ErrNotFound) {
+			continue // who stores it says so
+		}
+		if err != nil {
+			return err
+		}
+		m.Type, m.Size = b.Type, b.Size
+	}
+	return nil
 }
 
 // lastLook is how long the answer to an input may take to be read that is settled.

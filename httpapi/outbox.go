@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -71,7 +72,15 @@ func viewDelivery(d *parley.Delivery) deliveryView {
 	return v
 }
 
+// deliveryStates are those that can be asked for.
+var deliveryStates = []parley.DeliveryState{
+	parley.DeliveryPending, parley.DeliverySending, parley.DeliverySent, parley.DeliveryUnknown, parley.DeliveryHeld, parley.DeliveryDead, parley.DeliveryDropped,
+}
+
 func (c *call) listOutbox(in *outboxIn) (outboxOut, error) {
+	if in.State != "" && !slices.Contains(deliveryStates, in.State) {
+		return outboxOut{}, invalidf("state must be pending, sending, sent, unknown, held, dead or dropped")
+	}
 	after, err := readCursor("outbox", "", in.Cursor)
 	if err != nil {
 		return outboxOut{}, err

@@ -86,8 +86,12 @@ func (a *app) encrypt(ctx context.Context, do switching, done string, asJSON boo
 			Key       string `json:"key"`
 		}{f.Path(), encrypted, place})
 	}
-	if place == keyring {
-		place = "the system's keyring"
+	text := fmt.Sprintf(done, place) + "\n"
+	switch {
+	case place == keyring:
+		text = fmt.Sprintf(done, "the system's keyring") + "\n"
+	case encrypted && a.key != "":
+		text += "Every command needs it from now on: set store.key in parley.yaml to that file, or give --key.\n"
 	}
-	return a.printText(fmt.Sprintf(done, place) + "\n")
+	return a.printText(text)
 }

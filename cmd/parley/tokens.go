@@ -138,6 +138,16 @@ else there is to say about it is on standard error.`,
 					return err
 				}
 			}
+			switch n.Kind {
+			case parley.TokenChannel:
+				if n.Namespace == "" {
+					return &usageError{"--kind channel needs --namespace with the name of the channel, such as telegram"}
+				}
+			case parley.TokenJoin:
+				if n.Agent == "" {
+					return &usageError{"--kind join needs --agent with the agent that it lets people in to"}
+				}
+			}
 			return a.tokensAdd(cmd.Context(), n, who, asJSON)
 		},
 	}
