@@ -215,6 +215,7 @@ func TestBlobs(t *testing.T) {
 		if last.get("messages.0.parts.0.media.size") != fmt.Sprint(len(test.content)) || last.get("messages.0.parts.0.media.media_type") != a.get("blob.media_type") {
 			t.Errorf("%s was said as %s, and is %s", name, last, a)
 		}
+		w.must(202, "POST", path+"/messages", w.owner, map[string]any{"content": []any{map[string]any{"type": "media", "media": map[string]any{"handle": a.get("blob.handle")}}}, "trigger": false})
 		got := w.must(200, "GET", at, w.owner, nil)
 		if string(got.body) != test.content || got.header.Get("Content-Disposition") != test.shown || got.header.Get("X-Content-Type-Options") != "nosniff" ||
 			!strings.Contains(got.header.Get("Content-Security-Policy"), "sandbox") {

@@ -18,9 +18,10 @@ func (a *app) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the store and its media into one file, while they are in use",
-		Long: `Backup writes everything into one file: the store with all that was acknowledged
-before the backup began, and the media it refers to. Parley may go on working
-meanwhile. The backup of an encrypted store is encrypted, and needs the same key.
+		Long: `Backup writes every conversation into one file: the store with all that was
+acknowledged before the backup began, and the media it refers to. Parley may go on
+working meanwhile. The backup of an encrypted store is encrypted, and needs the same
+key. The configuration, prompts and the folders of agents are not in it.
 
 With --verify the file is read back, restored aside and checked, media included.
 It needs room beside FILE for a copy of the store while it runs, with --verify for

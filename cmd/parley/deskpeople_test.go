@@ -98,7 +98,8 @@ func TestTokens(t *testing.T) {
 		run("tokens", "--all").says(t, 0, string(made.Token.ID), "revoked")
 		run("tokens", "revoke", "nope").complains(t, 1, `there is no token "nope"`, "(not_found)")
 		run("tokens", "add", "--for", "nobody").complains(t, 1, "(not_found)")
-		run("tokens", "add", "--kind", "channel").complains(t, 1, "(invalid)")
+		run("tokens", "add", "--kind", "channel").complains(t, 2, "--namespace")
+		run("tokens", "add", "--kind", "join").complains(t, 2, "--agent")
 	})
 }
 
