@@ -40,8 +40,8 @@ func (a *app) daemon() (*daemonInfo, error) {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
 	var info daemonInfo
-	if err == nil {
-		err = json.Unmarshal(data, &info)
+	if err == nil && json.Unmarshal(data, &info) != nil {
+		return nil, parley.Errorf(parley.CodeUnavailable, "%s is damaged; remove it, and start the daemon again if one runs", path)
 	}
 	if err != nil {
 		return nil, &parley.Error{Code: parley.CodeUnavailable, Message: "cannot read " + path, Err: err}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/parley-run/parley"
 )
@@ -13,6 +14,15 @@ import (
 // dataDir gives the data folder: the one asked for, else $PARLEY_DATA, else the
 // user's own. It need not exist.
 func (a *app) dataDir() (string, error) {
+	dir, err := a.namedDir()
+	if err != nil {
+		return "", err
+	}
+	_, err = os.ReadDir(dir)
+	return dir, folderProblem(dir, err)
+}
+
+func (a *app) namedDir() (string, error) {
 	for _, dir := range []string{a.data, a.getenv("PARLEY_DATA")} {
 		if dir != "" {
 			return filepath.Abs(dir)
@@ -33,6 +43,18 @@ func (a *app) dataDir() (string, error) {
 		return filepath.Join(home, ".local", "share", "parley"), nil
 	}
 	return "", noDataDir()
+}
+
+// folderProblem says why a data folder cannot be used, and what to do. One that is not there is made when
+// it is needed.
+func folderProblem(dir string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return parley.Errorf(parley.CodeUnavailable, "you may not look into %s; run this as the user it belongs to (sudo -u USER parley …), or name another folder with --data", dir)
+	case errors.Is(err, syscall.ENOTDIR):
+		return parley.Errorf(parley.CodeInvalid, "%s is no folder; name the data folder with --data", dir)
+	}
+	return nil // what it is needed for says more
 }
 
 func noDataDir() error {

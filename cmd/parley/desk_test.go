@@ -437,6 +437,22 @@ func TestDaemon_Gone(t *testing.T) {
 	run("users").complains(t, 1, "owner.token is not good any more; start the daemon again", "(unauthorized)")
 }
 
+// TestDaemon_WrongConfiguration: commands talk to a daemon that runs, whatever has become of the
+// configuration meanwhile; what is wrong with the folder is said.
+func TestDaemon_WrongConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := onFolder(t, dir)
+	serveFolder(t, dir)
+	put(t, dir, "parley.yaml", "modle: x\n")
+	run("sessions").says(t, 0)
+	run("chat", "hello").says2(t, "offline model")
+	run("users").says(t, 0, "local:owner")
+	put(t, dir, "daemon.json", "garbage")
+	run("sessions").complains(t, 1, "daemon.json is damaged; remove it")
+	onFolder(t, filepath.Join(dir, "parley.yaml"))("sessions").complains(t, 1, "is no folder", "--data")
+}
+
 // TestOwnerToken_Revoked: who revokes the owner's own token gets another with the next start.
 func TestOwnerToken_Revoked(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/parley-run/parley"
@@ -54,8 +55,10 @@ func (a *app) dialWith(d daemonInfo, cfg client.Config) (*client.Client, error) 
 	cfg.TokenFunc = func(context.Context) (token string, err error) {
 		return token, locked(func() (err error) { token, err = a.ownerToken(); return err })
 	}
-	if transport.TLSClientConfig, err = a.trusted(dir); err != nil {
-		return nil, err
+	if strings.HasPrefix(d.URL, "https:") { // else a configuration that cannot be read is nothing to stop for
+		if transport.TLSClientConfig, err = a.trusted(dir); err != nil {
+			return nil, err
+		}
 	}
 	cfg.URL, cfg.Insecure, cfg.HTTP, cfg.UserAgent = nearURL(d.URL), true, &http.Client{Transport: transport}, "parley/"+version
 	return client.New(cfg)
