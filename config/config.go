@@ -27,7 +27,7 @@ type Config struct {
 	Owner     Owner               `yaml:"owner" doc:"Who owns this installation."`
 	Groups    Groups              `yaml:"groups" doc:"Conversations of several people."`
 	Routes    []Route             `yaml:"routes" default:"" doc:"Which agent answers where. The first route that matches counts." example:"- match: {channel: telegram, chat: 'group:-1001'}\n  agent: main\n  dimensions: [chat, sender]"`
-	Channels  map[string]Channel  `yaml:"channels" names:"name" doc:"Chat platforms, by name: telegram, discord, slack." example:"telegram:\n  token: env:TELEGRAM_TOKEN\n  session: {reset: {mode: none}}"`
+	Channels  map[string]Channel  `yaml:"channels" names:"name" doc:"Chat platforms, by name, such as telegram. Routing knows any; a token is for those that parley channels lists." example:"telegram:\n  token: env:TELEGRAM_TOKEN\n  session: {reset: {mode: none}}"`
 	Store     Store               `yaml:"store" doc:"Where conversations are kept."`
 	Serve     Serve               `yaml:"serve" doc:"The daemon."`
 }

@@ -67,8 +67,8 @@ func Load(options Options) (*Loaded, error) {
 	d.variables(root, options.Environ)
 	l.Config.complete()
 	check(&l.Config, d, options)
-	l.Warnings = d.warnings.sorted()
-	return l, d.problems.sorted().err()
+	l.Warnings = d.warnings.Sorted()
+	return l, d.problems.Sorted().err()
 }
 
 // readFile gives the content of a file that can be a configuration.

@@ -66,8 +66,8 @@ func (e *InvalidError) Error() string {
 	return text
 }
 
-// sorted gives the problems in order, each once.
-func (ps Problems) sorted() Problems {
+// Sorted gives the problems in order, each once.
+func (ps Problems) Sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(a.compare(b.Place), strings.Compare(a.Message, b.Message))
 	})

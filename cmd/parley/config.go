@@ -134,6 +134,8 @@ func (a *app) configCheck(asJSON bool) error {
 		wrong = invalid.Problems
 	} else if err != nil {
 		return err
+	} else if wrong, err = a.unmet(loaded); err != nil {
+		return err
 	}
 	if asJSON {
 		err = a.printJSON(struct {

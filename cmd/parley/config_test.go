@@ -209,3 +209,29 @@ func TestResolve_Configured(t *testing.T) {
 	put(t, dir, "parley.yaml", "session: {dimensions: [moon]}\n")
 	parleyFeed(t, question+"\n", "resolve", "--data", dir).complains(t, 1, "session.dimensions[0]", "(invalid)")
 }
+
+// TestConfig_CheckNeeds: what a start would fail for is found, with its place.
+func TestConfig_CheckNeeds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, "there.md", "Be kind.")
+	put(t, dir, "parley.yaml", `agents:
+  main: {system: "file:there.md"}
+  other: {system: "file:nope.md"}
+serve: {tls_cert: nope.pem}
+store: {path: /no/such/folder/x.db}
+channels:
+  discord: {token: env:X}
+  slack: {session: {reset: {mode: none}}}
+`)
+	run := onFolder(t, dir)
+	got := run("config", "check")
+	got.says(t, 1, "parley.yaml:3:", "nope.md is not there; write the prompt", "serve.tls_cert", "/no/such/folder is not there", "channels.discord.token: this program has no adapter", "4 errors")
+	var found struct {
+		OK     bool
+		Errors []struct{ Message string }
+	}
+	if err := json.Unmarshal([]byte(run("config", "check", "--json").out), &found); err != nil || found.OK || len(found.Errors) != 4 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
