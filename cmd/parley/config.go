@@ -129,7 +129,7 @@ errors and warnings with their places. It exits with 1 if there is an error.`,
 
 func (a *app) configCheck(asJSON bool) error {
 	loaded, err := a.loadConfig()
-	wrong := config.Problems{}
+	var wrong config.Problems
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		wrong = invalid.Problems
 	} else if err != nil {

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -444,7 +445,7 @@ func TestDaemon_WrongConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	run := onFolder(t, dir)
 	serveFolder(t, dir)
-	put(t, dir, "parley.yaml", "modle: x\n")
+	put(t, dir, "parley.yaml", "modles: x\n")
 	run("sessions").says(t, 0)
 	run("chat", "hello").says2(t, "offline model")
 	run("users").says(t, 0, "local:owner")
@@ -474,7 +475,7 @@ func TestOwnerToken_Revoked(t *testing.T) {
 	serveFolder(t, dir)
 	run("sessions").says(t, 0)
 	after, err := os.ReadFile(filepath.Join(dir, "owner.token"))
-	if err != nil || string(after) == string(before) {
+	if err != nil || bytes.Equal(after, before) {
 		t.Errorf("the token is the same, %v", err)
 	}
 }
