@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func (m *model) draw() ([]string, *tea.Cursor) {
 		return nil, nil // the size comes first
 	}
 	if m.width < minWidth || m.height < minHeight {
-		return []string{ansi.Truncate("this window is too small", m.width, "")}, nil
+		return []string{ansi.Truncate(fmt.Sprintf("too small: %dx%d is needed", minWidth, minHeight), m.width, "")}, nil
 	}
 	if m.screen != nil {
 		lines, cursor := m.screen.lines(m, m.width, m.height-1)

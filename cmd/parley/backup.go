@@ -39,6 +39,9 @@ another of everything.`,
 
 // fileArg wants the name of a file.
 func fileArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && args[0] == "-" {
+		return &usageError{"a backup is a file with a name; it is not written to a pipe, nor read from one"}
+	}
 	if len(args) == 1 && args[0] != "" {
 		return nil
 	}

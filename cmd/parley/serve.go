@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -142,9 +143,9 @@ func (a *app) noOther() error {
 // listenOn opens the address. One that others can reach needs something in front
 // that encrypts.
 func listenOn(ctx context.Context, address string, cfg *config.Serve, insecure bool) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, parley.Errorf(parley.CodeInvalid, "%q is no address to listen on; it must be host:port, such as 127.0.0.1:7788", address)
+	host, port, err := net.SplitHostPort(address)
+	if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
+		return nil, parley.Errorf(parley.CodeInvalid, "%q is no address to listen on; it must be host:port, such as 127.0.0.1:7788, with a port from 0 to 65535", address)
 	}
 	ip, err := netip.ParseAddr(host)
 	local := host == "localhost" || err == nil && ip.IsLoopback()
