@@ -272,10 +272,9 @@ func TestRecall_Overlap(t *testing.T) {
 	}
 }
 
-// TestRecall_Unknown: a redaction whose sync failed may come about later. Whatever becomes
-// of it, nobody is given something else than what the file has.
-func TestRecall_Unknown(t *testing.T) {
-	t.Parallel()
+// openRig gives a rig with its store open, until the test ends.
+func openRig(t *testing.T) *rig {
+	t.Helper()
 	r := newRig(t, soak.Seed(t))
 	if err := r.open(); err != nil {
 		t.Fatal(err)
@@ -285,6 +284,14 @@ func TestRecall_Unknown(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return r
+}
+
+// TestRecall_Unknown: a redaction whose sync failed may come about later. Whatever becomes
+// of it, nobody is given something else than what the file has.
+func TestRecall_Unknown(t *testing.T) {
+	t.Parallel()
+	r := openRig(t)
 	commit(t, r.store, said("cli:a", "secret"))
 	asInFile := func(when string) {
 		t.Helper()
@@ -324,15 +331,7 @@ func TestRecall_Unknown(t *testing.T) {
 // given what it said, though another session has its number.
 func TestRecall_Lost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, soak.Seed(t))
-	if err := r.open(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r := openRig(t)
 	commit(t, r.store, said("cli:a", "one"))
 	words(t.Context(), t, r.store, "cli:a")
 	log := r.path + "-wal"
