@@ -23,8 +23,8 @@ type Credential struct {
 
 // Authenticate gives who asks with a token. Via is how it came, such as token or
 // cookie; what comes with a channel's token is via channel. It is
-// [parley.CodeUnauthorized], in the same words, if the token is missing, not known,
-// revoked, over, of nobody, or one that only lets people join.
+// [parley.CodeUnauthorized], in the same words, if the token is not known,
+// revoked, over, of nobody, or one that only lets people join; and if there is none.
 //
 // Roles and accounts are those of the moment. The token's last use is written later,
 // at most once a minute.

@@ -217,7 +217,7 @@ func (k checker) channels() {
 		case near != "":
 			k.wrong(at, "there is no such channel; did you mean %s?", near)
 		case len(ch.Bots()) > 0:
-			k.wrong(at, "there is no such channel that a token could be for; it must be %s", either(adapters))
+			k.wrong(at, "there is no such channel that a token could be for; 'parley channels add --help' says which there are")
 		default:
 			k.warn(at, "there is no such channel; what is said here holds if a program brings in messages under this name")
 		}

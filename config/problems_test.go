@@ -270,7 +270,7 @@ func TestProblems(t *testing.T) {
 			name: "channels", text: "channels:\n  telegarm: {}\n  matrix: {token: env:X}\n  signal: {session: {reset: {mode: none}}}\n",
 			want: []string{
 				"f:2:3: channels.telegarm: there is no such channel; did you mean telegram?",
-				"f:3:3: channels.matrix: there is no such channel that a token could be for; it must be telegram, discord or slack",
+				"f:3:3: channels.matrix: there is no such channel that a token could be for; 'parley channels add --help' says which there are",
 				"warning: f:4:3: channels.signal: there is no such channel; what is said here holds if a program brings in messages under this name",
 			},
 		},

@@ -124,7 +124,7 @@ func (c *call) describeMedia(parts []parley.Part) error {
 		}
 		b, err := c.cfg.Blobs.Stat(c.r.Context(), parley.BlobHandle(m.Handle))
 		if errors.Is(err, parley.ErrNotFound) {
-			continue // who stores it says so
+			return parley.Errorf(parley.CodeNotFound, "there is no media %q; POST /api/blobs stores it first", m.Handle)
 		}
 		if err != nil {
 			return err

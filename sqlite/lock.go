@@ -27,7 +27,7 @@ func takeLock(path string) (*fileLock, error) {
 			holder = "process " + strings.TrimSpace(string(text))
 		}
 		return nil, errors.Join(parley.Errorf(parley.CodeUnavailable,
-			"the store is in use by %s; end that first, or have both work through a daemon (parley serve)", holder), f.Close())
+			"the store is in use by %s; end that first", holder), f.Close())
 	}
 	// The number is for people only; the lock itself is what counts.
 	err = f.Truncate(0)

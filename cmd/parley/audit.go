@@ -90,7 +90,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	if o.cursor != "" {
-		a.say("* there are more: --cursor " + visible(o.cursor) + "\n")
+		a.say("* there may be more: --cursor " + visible(o.cursor) + "\n")
 	}
 	return nil
 }

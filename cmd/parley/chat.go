@@ -136,16 +136,16 @@ func enter(ctx context.Context, h entrance, o chatOptions) (parley.Session, erro
 	if o.session == "" {
 		return h.Enter(ctx, o.agent, o.anew)
 	}
+	isWhole := isWholeID(o.session)
+	if o.anew && !isWhole {
+		return parley.Session{}, &usageError{fmt.Sprintf("a new session's id has a namespace and a name, such as cli:work, and is not %q", o.session)}
+	}
 	s, err := findSession(ctx, h, o.session)
-	if errors.Is(err, parley.ErrNotFound) {
-		switch whole := strings.Contains(o.session, ":"); {
-		case o.anew && whole:
+	if errors.Is(err, parley.ErrNotFound) && isWhole {
+		if o.anew {
 			return h.Start(ctx, parley.SessionID(o.session), o.agent)
-		case o.anew:
-			return s, &usageError{fmt.Sprintf("a new session's id has a namespace, such as cli:%s", o.session)}
-		case whole:
-			return s, parley.Errorf(parley.CodeNotFound, "there is no session %s; --new makes it", o.session)
 		}
+		return s, parley.Errorf(parley.CodeNotFound, "there is no session %s; --new makes it", o.session)
 	}
 	if err == nil && o.agent != "" && s.Agent.Name != o.agent {
 		return s, parley.Errorf(parley.CodeInvalid, "session %s is one with the agent %s, and stays so; leave --agent out", s.ID, s.Agent.Name)

@@ -133,6 +133,9 @@ func (t *talk) line(ctx context.Context, s *parley.Session, text string) error {
 	if errors.Is(err, errLeft) {
 		return err
 	}
+	if x != nil && x.view.problem() != nil {
+		return x.view.problem() // nobody would see what comes next either
+	}
 	if err != nil {
 		t.complain(describe(err))
 	}

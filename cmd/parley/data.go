@@ -18,7 +18,7 @@ func (a *app) dataDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = os.ReadDir(dir)
+	_, err = os.Stat(dir + string(filepath.Separator) + ".") // which says as well whether one may go in
 	return dir, folderProblem(dir, err)
 }
 

@@ -212,7 +212,7 @@ func TestWholeIDs(t *testing.T) {
 	bothWays(t, func(t *testing.T, _ string, run runner) {
 		run.talk(t, "--new", "--session", "cli:proj-archive", "hello")
 		run("chat", "--session", "cli:proj", "hello").complains(t, 1, "there is no session cli:proj; --new makes it")
-		run("chat", "--session", "other", "--new", "hello").complains(t, 2, "cli:other")
+		run("chat", "--session", "other", "--new", "hello").complains(t, 2, "cli:work", `"other"`)
 		run.talk(t, "--new", "--session", "cli:proj", "hello")
 		run("sessions", "delete", "proj-a", "--yes").complains(t, 2, "whole id", "cli:proj-archive")
 		run("sessions", "redact", "proj-a", "1", "--yes").complains(t, 2, "whole id", "cli:proj-archive")
@@ -271,7 +271,7 @@ func TestSessions_Filters(t *testing.T) {
 		run("users", "add", "Bob")
 		run("audit", "--limit", "1", "--json").decode(t, &audit)
 		run("audit", "--limit", "1", "--cursor", audit.Cursor, "--json").decode(t, &audit)
-		if got := run("audit", "--limit", "1"); len(audit.Entries) != 1 || !strings.Contains(got.err, "there are more: --cursor ") {
+		if got := run("audit", "--limit", "1"); len(audit.Entries) != 1 || !strings.Contains(got.err, "there may be more: --cursor ") {
 			t.Errorf("%+v, and a list that is cut says %q", audit, got.err)
 		}
 	})
@@ -449,6 +449,7 @@ func TestDaemon_WrongConfiguration(t *testing.T) {
 	run("sessions").says(t, 0)
 	run("chat", "hello").says2(t, "offline model")
 	run("users").says(t, 0, "local:owner")
+	run("status").says(t, 1, "runs as process", "It is not well", "modles")
 	put(t, dir, "daemon.json", "garbage")
 	run("sessions").complains(t, 1, "daemon.json is damaged; remove it")
 	onFolder(t, filepath.Join(dir, "parley.yaml"))("sessions").complains(t, 1, "is no folder", "--data")

@@ -19,13 +19,13 @@ type sessionFinder interface {
 	Sessions(ctx context.Context, q parley.SessionQuery) (parley.SessionPage, error)
 }
 
-// findSession gives the session that somebody means: by its id, or by a beginning of
+// findSession gives the session that somebody means: by its id, or by its namespace, a beginning of
 // what follows the colon, of its last word, or of the key whose current session
-// it is, if that is only one's. What has a colon is a whole id, so that a conversation that is not there
-// is never taken for another. What fits none is [parley.CodeNotFound], what fits
+// it is, if that is only one's. What has something behind a colon is a whole id, so that a conversation
+// that is not there is never taken for another. What fits none is [parley.CodeNotFound], what fits
 // several [parley.CodeInvalid].
 func findSession(ctx context.Context, c sessionFinder, text string) (parley.Session, error) {
-	if strings.Contains(text, ":") {
+	if isWholeID(text) {
 		id := parley.SessionID(text)
 		if err := id.Validate(); err != nil {
 			return parley.Session{}, err
@@ -70,10 +70,16 @@ func findSession(ctx context.Context, c sessionFinder, text string) (parley.Sess
 	return parley.Session{}, parley.Errorf(parley.CodeInvalid, "%q may be %s%s; give more of the id", text, strings.Join(names, ", "), more)
 }
 
+// isWholeID reports whether a text is not meant as an abbreviation.
+func isWholeID(text string) bool {
+	_, name, _ := strings.Cut(text, ":")
+	return name != ""
+}
+
 // abbreviates reports whether a text may stand for a session.
 func abbreviates(text string, s parley.Session) bool {
 	_, name, _ := strings.Cut(string(s.ID), ":")
 	last := name[strings.LastIndexByte(name, '_')+1:]
-	return strings.HasPrefix(name, text) || strings.HasPrefix(last, text) ||
+	return strings.HasPrefix(string(s.ID), text) || strings.HasPrefix(name, text) || strings.HasPrefix(last, text) ||
 		s.Ended == nil && strings.HasPrefix(string(s.Key), text)
 }

@@ -160,6 +160,10 @@ func flagText(err error) string {
 		return text
 	case strings.HasPrefix(how, "ParseBool"):
 		return text + ": it is true or false"
+	case strings.Contains(how, "out of range"):
+		return text + ": the number is too large"
+	case strings.HasPrefix(how, "ParseUint"):
+		return text + ": a whole number of 0 or more is needed"
 	}
 	return text + ": a whole number is needed"
 }

@@ -56,25 +56,27 @@ type condition struct {
 }
 
 func (a *app) status(ctx context.Context, asJSON bool) error {
-	if err := a.mustHaveStore(); err != nil {
-		return err
-	}
 	c := condition{Version: version}
 	var err error
-	if c.Store, err = a.storePath(); err != nil {
+	if c.Daemon, err = a.daemon(); err != nil {
 		return err
 	}
 	if c.Folder, err = a.dataDir(); err != nil {
 		return err
 	}
-	if c.Bytes, err = storeBytes(c.Store); err != nil {
-		return err
+	c.Store, err = a.storePath()
+	switch {
+	case err == nil:
+		if c.Bytes, err = storeBytes(c.Store); err != nil {
+			return err
+		}
+	case c.Daemon == nil:
+		return a.mustHaveStore()
+	default:
+		c.Problem = describe(err) // the daemon goes on with what it was started with
 	}
 	if c.Room, err = disk.Room(c.Folder); err != nil {
 		return fmt.Errorf("see how much room there is: %w", err)
-	}
-	if c.Daemon, err = a.daemon(); err != nil {
-		return err
 	}
 	if err := a.look(ctx, &c); err != nil {
 		if ctx.Err() != nil {
