@@ -257,7 +257,11 @@ func (r *Recall) Known(log int64) (seqs []uint64) {
 }
 
 // Size gives how many runs are kept, and how large they are.
-func (r *Recall) Size() (runs, bytes int) { return r.order.Len(), r.bytes }
+func (r *Recall) Size() (runs, bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.order.Len(), r.bytes
+}
 
 // End stops what a store stops when it is closed.
 func (r *Recall) End() { r.suspend() }
