@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -294,30 +293,16 @@ func (t *sessionTopic) apply(events []parley.Event, people map[parley.IdentityID
 
 // close ends the stream, if e does.
 func (t *sessionTopic) close(e *parley.Event) {
-	closes := slices.Contains(closers, e.Type)
-	if closes {
+	if slices.Contains(closers, e.Type) {
 		t.closer = e.Seq
 	}
-	switch {
-	case t.stream == nil:
-	case closes && e.Seq > t.stream.after, e.Type == parley.EventMessage && messageID(e) == t.stream.name:
+	if t.stream != nil && t.stream.endedBy(e) {
 		t.stream = nil
 	}
 }
 
-// messageID gives the id of a stored message, or "" if it was redacted.
-func messageID(e *parley.Event) string {
-	var m struct {
-		ID string `json:"id"`
-	}
-	if err := json.Unmarshal(e.Data, &m); err != nil {
-		return ""
-	}
-	return m.ID
-}
-
-// check looks for the end of a stream that began before the topic did: an owner
-// that has lost the session may not know it yet.
+// check looks for the end of a stream that began before the topic did: it may have been stored
+// before the topic first looked, and an owner that has lost the session may not know it yet.
 func (t *sessionTopic) check(ctx context.Context) error {
 	t.mu.RLock()
 	s := t.stream
@@ -325,21 +310,40 @@ func (t *sessionTopic) check(ctx context.Context) error {
 	if s == nil || s.checked {
 		return nil
 	}
-	var found []parley.Event
-	if s.after < t.origin {
-		var err error
-		found, err = t.feed.store.Events(ctx, parley.SeeAll(), t.id, parley.EventQuery{After: s.after, Types: closers, Limit: 1})
-		if err != nil {
-			return err
-		}
+	ended, err := t.endsBeforeOrigin(ctx, s)
+	if err != nil {
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s.checked = true
-	if t.stream == s && (len(found) > 0 || t.closer > s.after) {
+	if t.stream == s && (ended || t.closer > s.after) {
 		t.stream = nil
 	}
 	return nil
+}
+
+// endsBeforeOrigin reports whether one of the events that the topic has never looked at ends a stream.
+func (t *sessionTopic) endsBeforeOrigin(ctx context.Context, s *stream) (bool, error) {
+	var p pager
+	for after := s.after; after < t.origin; {
+		limit := p.limit()
+		events, err := t.feed.store.Events(ctx, parley.SeeAll(), t.id, parley.EventQuery{After: after, Types: possibleClosers, Limit: limit})
+		if err != nil {
+			return false, err
+		}
+		for i := range events {
+			if s.endedBy(&events[i]) {
+				return true, nil
+			}
+		}
+		if len(events) < limit {
+			break
+		}
+		p.learn(events)
+		after = events[len(events)-1].Seq
+	}
+	return false, nil
 }
 
 // settle shows the deltas that waited for the read.

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/parley-run/parley"
@@ -37,6 +39,25 @@ type end struct{ run, at int }
 
 func newStream(d parley.Delta) *stream {
 	return &stream{turn: d.Turn, fence: d.Fence, after: d.After, name: d.Stream}
+}
+
+// endedBy reports whether an event ends the stream: it is what the reply has become, or the turn is over.
+func (s *stream) endedBy(e *parley.Event) bool {
+	if e.Type == parley.EventMessage {
+		return messageID(e) == s.name
+	}
+	return slices.Contains(closers, e.Type) && e.Seq > s.after
+}
+
+// messageID gives the id of a stored message, or "" if it was redacted.
+func messageID(e *parley.Event) string {
+	var m struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		return ""
+	}
+	return m.ID
 }
 
 // total is the number of deltas that have come.

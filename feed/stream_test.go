@@ -1,7 +1,9 @@
 package feed_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -185,4 +187,54 @@ func TestStream_WithoutItsBeginning(t *testing.T) {
 		w.feed.Publish(parley.Delta{Stream: "m", N: 1})
 		w.gets("the reader", live, "")
 	})
+}
+
+// delayed is a store whose next questions about the end of a log are asked late: one for each that
+// is let go.
+type delayed struct {
+	parley.Store
+	held atomic.Int64
+	let  chan struct{}
+}
+
+func (s *delayed) Events(ctx context.Context, v parley.Visibility, id parley.SessionID, q parley.EventQuery) ([]parley.Event, error) {
+	if q.Last && s.held.Add(-1) >= 0 {
+		<-s.let
+	}
+	return s.Store.Events(ctx, v, id, q)
+}
+
+// TestStream_StoredBeforeTheFirstLook: a reply may begin and be stored after somebody has come to
+// follow the session, and before the feed has found the end of its log.
+func TestStream_StoredBeforeTheFirstLook(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string][]parley.EventBody{
+		"alone":                 {message("m1", "a")},
+		"behind other messages": {message("x", "x"), message("m1", "a"), message("y", "y")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, feed.Config{}, func(w *world) {
+				store := &delayed{Store: w.raw, let: make(chan struct{})}
+				w.use(store)
+				w.create(home)
+				after := w.add(home, &parley.TurnStarted{Attempt: 1})
+				store.held.Store(1)
+				own, all := w.follow(parley.SeeAll(), home, parley.Position{Seq: after}), w.follow(parley.SeeAll(), "", parley.Position{Seq: after})
+				w.settle()
+				w.feed.Publish(delta("m1", 1, after, "a"))
+				want := ""
+				for _, body := range before {
+					want = strings.TrimSpace(want + " " + word(parley.Update{Event: &parley.Event{Seq: w.add(home, body)}}))
+				}
+				w.settle()
+				store.let <- struct{}{}
+				w.gets("who follows the session", own, want)
+				w.gets("who follows all", all, want)
+				w.feed.Publish(delta("m1", 2, after, "b"))
+				w.gets("who follows the session", own, "")
+				w.gets("who follows all", all, "")
+			})
+		})
+	}
 }
