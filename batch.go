@@ -16,6 +16,9 @@ import (
 type Batch struct {
 	// At is the instant of the change; rows and events carry it. Required.
 	At time.Time
+	// MayWait says that nobody is kept by this batch: a store may hold it back for a
+	// moment, a few milliseconds at most, so that one sync serves it and those who come.
+	MayWait bool
 	// Expect is what must hold for the batch to be applied.
 	Expect []Expectation
 	// Blobs are registered or removed.

@@ -82,7 +82,8 @@ func (t *talk) closing(id parley.TurnID, at time.Time) parley.Batch {
 	idle, done, reason := parley.StatusIdle, parley.TurnDone, parley.StopDone
 	usage := parley.Usage{InputTokens: int64(200 * t.made), OutputTokens: int64(len(t.answer) / 4)}
 	return parley.Batch{
-		At: at,
+		At:      at,
+		MayWait: true,
 		Expect: []parley.Expectation{
 			parley.QueuedAtMost{Session: t.id},
 			parley.KeyIs{Key: t.key, Session: t.id},

@@ -27,7 +27,13 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 				return err
 			}
 			change.Patch.Status = &status
-			_, err = l.store.Commit(ctx, parley.Batch{At: l.cfg.Clock.Now(), Sessions: []parley.SessionChange{change}, Expect: slices.Concat(hoped, expect)})
+			_, err = l.store.Commit(ctx, parley.Batch{
+				At: l.cfg.Clock.Now(),
+				// The answer was shown as it came, and where nothing is queued nobody waits for more.
+				MayWait:  status == parley.StatusIdle,
+				Expect:   slices.Concat(hoped, expect),
+				Sessions: []parley.SessionChange{change},
+			})
 			e, ok := errors.AsType[*parley.ExpectError](err)
 			if !ok {
 				l.free = err == nil && status == parley.StatusIdle

@@ -3,7 +3,9 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,4 +77,44 @@ func TestWaitThatCannotBeStored(t *testing.T) {
 		s.clock.Advance(pause)
 	}
 	s.turns(id, 1)
+}
+
+// notedBatches notes what is committed.
+type notedBatches struct {
+	parley.Store
+	mu      sync.Mutex
+	batches []parley.Batch
+}
+
+func (s *notedBatches) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	s.mu.Lock()
+	s.batches = append(s.batches, b)
+	s.mu.Unlock()
+	return s.Store.Commit(ctx, b)
+}
+
+// TestEndMayWait: the end of a turn may wait for other commits, and what somebody waits for may not.
+func TestEndMayWait(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, engine.Config{Runner: runs(echo)}) // for its store
+	id := s.session("a", parley.SessionDirect, "cli:alice")
+	store := &notedBatches{Store: s.store}
+	eng, stop := startOver(t, s, store)
+	if _, err := eng.As(alice).Post(t.Context(), id, say("1", "hi")); err != nil {
+		t.Error(err)
+	}
+	stop()
+	ends := 0
+	for _, b := range store.batches {
+		isEnd := slices.ContainsFunc(b.Sessions[0].Events, func(d parley.Draft) bool { return d.Body.EventType() == parley.EventTurnCompleted })
+		if isEnd {
+			ends++
+		}
+		if b.MayWait != isEnd {
+			t.Errorf("may wait: %t, for %+v", b.MayWait, b.Sessions[0])
+		}
+	}
+	if ends != 1 || len(store.batches) < 2 {
+		t.Errorf("%d of %d batches end a turn", ends, len(store.batches))
+	}
 }

@@ -58,7 +58,19 @@ func (s *watchedReads) Commit(ctx context.Context, b parley.Batch) (parley.Resul
 func (s *watchedReads) bring(t *testing.T, on *stage, who access.Caller, id parley.SessionID, how engine.Manner) {
 	t.Helper()
 	s.Store, s.done = on.store, make(chan struct{})
-	eng, err := engine.New(s, engine.Config{Runner: runs(echo), Clock: on.clock})
+	eng, stop := startOver(t, on, s)
+	s.views, s.notices = 0, 0
+	if _, err := eng.As(who).Bring(t.Context(), id, say(string(id), "hi"), how); err != nil {
+		t.Error(err)
+	}
+	stop()
+}
+
+// startOver starts an engine over a store that is made of the stage's. stop waits until what was
+// brought to it is over.
+func startOver(t *testing.T, on *stage, store parley.Store) (eng *engine.Engine, stop func()) {
+	t.Helper()
+	eng, err := engine.New(store, engine.Config{Runner: runs(echo), Clock: on.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +78,11 @@ func (s *watchedReads) bring(t *testing.T, on *stage, who access.Caller, id parl
 	ended := make(chan error, 1)
 	go func() { ended <- eng.Run(ctx) }()
 	<-eng.Ready()
-	s.views, s.notices = 0, 0
-	if _, err := eng.As(who).Bring(t.Context(), id, say(string(id), "hi"), how); err != nil {
-		t.Error(err)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	return eng, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ func (s *Store) Commit(ctx context.Context, b parley.Batch) (parley.Result, erro
 	if err != nil {
 		return parley.Result{}, err
 	}
-	r := &request{apply: p.apply, findDuplicate: p.findDuplicate, size: p.size}
+	r := &request{apply: p.apply, findDuplicate: p.findDuplicate, size: p.size, mayWait: b.MayWait}
 	if err := s.writer.submit(ctx, r); err != nil {
 		return parley.Result{}, err
 	}

@@ -67,9 +67,8 @@ func hold(s *Store, first func(*tx) error) (release func()) {
 		return err
 	}}
 	s.writer.mu.Lock()
-	s.writer.queue = append(s.writer.queue, r)
+	s.writer.enqueueLocked(r)
 	s.writer.mu.Unlock()
-	s.writer.wakes.Signal()
 	<-taken
 	return func() {
 		close(released)
@@ -176,6 +175,9 @@ func CountTransactions(ctx context.Context, s *Store) (*atomic.Int64, error) {
 		return nil
 	}})
 }
+
+// MaxWait is how long a batch that may wait does so.
+const MaxWait = maxWait
 
 // QueuedRequests gives how many requests wait for the writer.
 func QueuedRequests(s *Store) int {

@@ -12,12 +12,33 @@ type group struct {
 	yielded  bool // others were let run once
 }
 
+// enqueueLocked adds a request to what is to be written. One that may wait does so until
+// another comes that may not, or the time is over.
+func (w *writer) enqueueLocked(r *request) {
+	w.queue = append(w.queue, r)
+	switch {
+	case !r.mayWait:
+		w.due = true
+		w.wakes.Signal()
+	case len(w.queue) == 1:
+		w.wait.Reset(maxWait)
+	}
+}
+
+// waitIsOver has those written who have waited for others.
+func (w *writer) waitIsOver() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = true
+	w.wakes.Signal()
+}
+
 // next begins a group, when there is something to do. The group is empty if that is
 // the log, and nil when the writer was stopped and nothing waits.
 func (w *writer) next() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.queue) == 0 && !w.logDue && !w.closed {
+	for !w.due && !w.logDue && !w.closed {
 		w.wakes.Wait()
 	}
 	if len(w.queue) == 0 && w.closed {
@@ -64,5 +85,9 @@ func (w *writer) fillLocked(g *group) bool {
 		n++
 	}
 	w.queue = slices.Delete(w.queue, 0, n)
+	w.due = len(w.queue) > 0
+	if !w.due {
+		w.wait.Stop()
+	}
 	return n > 0
 }

@@ -27,7 +27,8 @@ const (
 
 	pageBytes = 4096
 
-	busyTimeout = 5 * time.Second // a connection waits that long for another
+	maxWait     = 2 * time.Millisecond // a batch that may wait for others does so no longer
+	busyTimeout = 5 * time.Second      // a connection waits that long for another
 )
 
 // Config says how a store is opened. The zero value is right for most.

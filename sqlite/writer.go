@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -24,7 +25,9 @@ type writer struct {
 
 	mu     sync.Mutex
 	queue  []*request
-	logDue bool // the log is to be looked at
+	due    bool        // what is queued is to be written
+	wait   *time.Timer // makes it so; runs while all that is queued may wait
+	logDue bool        // the log is to be looked at
 	closed bool
 
 	// What follows belongs to the goroutine.
@@ -42,6 +45,7 @@ type request struct {
 	// before. That counts before anything else that may be wrong with it.
 	findDuplicate func(*tx) (bool, error)
 	size          int
+	mayWait       bool // for others, up to maxWait
 
 	done   chan struct{}
 	err    error
@@ -52,6 +56,8 @@ func (w *writer) init(s *Store) {
 	w.store = s
 	w.wakes = sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
+	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
+	w.wait.Stop()
 }
 
 // adopt takes over a connection to a store that is up to date.
@@ -96,9 +102,8 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 		w.mu.Unlock()
 		return errClosed()
 	}
-	w.queue = append(w.queue, r)
+	w.enqueueLocked(r)
 	w.mu.Unlock()
-	w.wakes.Signal()
 
 	select {
 	case <-r.done:
@@ -320,6 +325,7 @@ func (w *writer) stop() {
 	w.mu.Unlock()
 	w.wakes.Signal()
 	w.work.Wait()
+	w.wait.Stop()
 	if w.wal.timer != nil {
 		w.wal.timer.Stop()
 	}

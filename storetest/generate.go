@@ -109,7 +109,7 @@ func (g *generator) batch() parley.Batch {
 	if !g.chance(20) {
 		g.now = g.now.Add(time.Duration(g.IntN(600_000_000)) * time.Microsecond)
 	}
-	b := parley.Batch{At: g.now}
+	b := parley.Batch{At: g.now, MayWait: g.chance(5)}
 	if g.chance(40) {
 		for range g.upTo(3) {
 			b.Expect = append(b.Expect, g.expectation())
