@@ -56,6 +56,7 @@ func TestAnswer_Redacted(t *testing.T) {
 			t.Errorf("%s: %+v", ref, a)
 		}
 	}
+	s.clock.WaitForTimer(time.Second)
 	s.clock.Advance(time.Second)
 	redact(s.turns(id, 2)[len(events):])
 	if a := answer("later"); a.Completed == nil {
