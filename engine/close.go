@@ -28,9 +28,8 @@ func (l *lane) close(ctx context.Context, b *begun, end parley.TurnEnd) error {
 			}
 			change.Patch.Status = &status
 			_, err = l.store.Commit(ctx, parley.Batch{
-				At: l.cfg.Clock.Now(),
-				// The answer was shown as it came, and where nothing is queued nobody waits for more.
-				MayWait:  status == parley.StatusIdle,
+				At:       l.cfg.Clock.Now(),
+				MayWait:  b.unawaited && status == parley.StatusIdle,
 				Expect:   slices.Concat(hoped, expect),
 				Sessions: []parley.SessionChange{change},
 			})
@@ -63,7 +62,9 @@ func (l *lane) finish(ctx context.Context, b *begun, end parley.TurnEnd) error {
 	refused := func(err error) bool {
 		return err != nil && !changedMeanwhile(err) && !errors.Is(err, parley.ErrUnavailable) && ctx.Err() == nil
 	}
+	b.unawaited = l.nothingWaits(b)
 	err := l.close(ctx, b, end)
+	b.unawaited = false
 	if !refused(err) {
 		return err
 	}
@@ -79,6 +80,14 @@ func (l *lane) finish(ctx context.Context, b *begun, end parley.TurnEnd) error {
 		err = l.close(ctx, b, parley.TurnEnd{Completed: failed})
 	}
 	return err
+}
+
+// nothingWaits reports whether, as far as is known, nothing waits for the end of a turn: nobody has come
+// since it began, and nothing was left when it did. Its answer was shown as it was written.
+func (l *lane) nothingWaits(b *begun) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.again && b.session.Queued <= len(b.inputs)
 }
 
 // closing is what the end of a turn changes, whatever becomes of the session.

@@ -58,7 +58,7 @@ func (s *watchedReads) Commit(ctx context.Context, b parley.Batch) (parley.Resul
 func (s *watchedReads) bring(t *testing.T, on *stage, who access.Caller, id parley.SessionID, how engine.Manner) {
 	t.Helper()
 	s.Store, s.done = on.store, make(chan struct{})
-	eng, stop := startOver(t, on, s)
+	eng, stop := startOver(t, on, s, runs(echo))
 	s.views, s.notices = 0, 0
 	if _, err := eng.As(who).Bring(t.Context(), id, say(string(id), "hi"), how); err != nil {
 		t.Error(err)
@@ -68,9 +68,9 @@ func (s *watchedReads) bring(t *testing.T, on *stage, who access.Caller, id parl
 
 // startOver starts an engine over a store that is made of the stage's. stop waits until what was
 // brought to it is over.
-func startOver(t *testing.T, on *stage, store parley.Store) (eng *engine.Engine, stop func()) {
+func startOver(t *testing.T, on *stage, store parley.Store, runner parley.Runner) (eng *engine.Engine, stop func()) {
 	t.Helper()
-	eng, err := engine.New(store, engine.Config{Runner: runs(echo), Clock: on.clock})
+	eng, err := engine.New(store, engine.Config{Runner: runner, Clock: on.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,6 @@ func startOver(t *testing.T, on *stage, store parley.Store) (eng *engine.Engine,
 // only a turn needs is not read for a message that waits.
 func TestFacts_OneView(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, engine.Config{Runner: runs(echo)}) // for its store
 	for name, c := range map[string]struct {
 		kind           parley.SessionType
 		how            engine.Manner
@@ -102,6 +101,7 @@ func TestFacts_OneView(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			s := newStage(t, engine.Config{Runner: runs(echo)}) // for its store, which is no other's: a start settles what it finds
 			id := s.session(name, c.kind, "cli:alice")
 			var store watchedReads
 			store.bring(t, s, alice, id, c.how)

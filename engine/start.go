@@ -19,7 +19,8 @@ type begun struct {
 	system    string // the prompt, if it was written for the start
 	principal parley.Principal
 	journal   *Journal // of the run, once it has one
-	completed bool     // the commit that closes it was made
+	unawaited bool     // nobody waits for the commit that closes it
+	completed bool     // that commit was made
 	// spentFunc closes the account of the run, if it has one.
 	spentFunc func(completed bool)
 }

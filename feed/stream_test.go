@@ -208,9 +208,14 @@ func (s *delayed) Events(ctx context.Context, v parley.Visibility, id parley.Ses
 // follow the session, and before the feed has found the end of its log.
 func TestStream_StoredBeforeTheFirstLook(t *testing.T) {
 	t.Parallel()
+	var many []parley.EventBody // more than a page of them
+	for range 100 {
+		many = append(many, message("x", "x"))
+	}
 	for name, before := range map[string][]parley.EventBody{
-		"alone":                 {message("m1", "a")},
-		"behind other messages": {message("x", "x"), message("m1", "a"), message("y", "y")},
+		"alone":         {message("m1", "a")},
+		"between two":   {message("x", "x"), message("m1", "a"), message("y", "y")},
+		"after a crowd": append(many, message("m1", "a")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

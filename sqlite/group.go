@@ -13,11 +13,11 @@ type group struct {
 }
 
 // enqueueLocked adds a request to what is to be written. One that may wait does so until
-// another comes that may not, or the time is over.
+// another comes that may not, or a group is full, or the time is over.
 func (w *writer) enqueueLocked(r *request) {
 	w.queue = append(w.queue, r)
 	switch {
-	case !r.mayWait:
+	case !r.mayWait, len(w.queue) >= maxGroupRequests:
 		w.due = true
 		w.wakes.Signal()
 	case len(w.queue) == 1:
@@ -34,7 +34,7 @@ func (w *writer) waitIsOver() {
 }
 
 // next begins a group, when there is something to do. The group is empty if that is
-// the log, and nil when the writer was stopped and nothing waits.
+// the log, or who was waited for has gone, and nil when the writer was stopped and nothing waits.
 func (w *writer) next() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()

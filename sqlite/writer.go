@@ -26,7 +26,7 @@ type writer struct {
 	mu     sync.Mutex
 	queue  []*request
 	due    bool        // what is queued is to be written
-	wait   *time.Timer // makes it so; runs while all that is queued may wait
+	wait   *time.Timer // makes it so, for those that may wait
 	logDue bool        // the log is to be looked at
 	closed bool
 
@@ -138,7 +138,8 @@ func (w *writer) withdraw(r *request) bool {
 func (w *writer) start() { w.work.Go(w.drain) }
 
 // drain writes group after group until it is stopped and nothing waits. A group is
-// what came while the one before was synced, and while it is being applied itself.
+// what came while the one before was synced, and while it is being applied itself, with those that have
+// waited for others.
 func (w *writer) drain() {
 	for {
 		// After the answers: only who comes next may have to wait for it.
