@@ -141,6 +141,14 @@ func DecodeBody(t EventType, data []byte) (EventBody, error) {
 	return body, nil
 }
 
+// NewBody gives an empty body of a type, or nil if that is none of [EventTypes].
+func NewBody(t EventType) EventBody {
+	if newBody, known := bodies[t]; known {
+		return newBody()
+	}
+	return nil
+}
+
 // EncodeBody checks a body and encodes it for storage. It fails with
 // [CodeInvalid] or [CodeTooLarge].
 func EncodeBody(body EventBody) (json.RawMessage, error) {

@@ -99,7 +99,7 @@ func (w *writer) checkpoint() {
 		default:
 		}
 	case !l.worthMoving():
-	case movesBeside:
+	case movesBeside && !l.doubt:
 		w.startMover()
 	default:
 		w.finish()
@@ -146,7 +146,11 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	if err == nil {
 		err = w.move(mode)
 	}
-	if err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout)); err != nil {
+	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
+	if err == nil && l.scrub {
+		err = w.startIntentsOver() // what was taken away is in them, too
+	}
+	if err != nil {
 		l.retryAt = time.Now().Add(retryPause)
 		w.retry()
 		return
@@ -160,10 +164,15 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 // move moves the log over the writer's connection. Nobody else does at that time.
 //
 // After a failed sync the operating system may take pages for written that are not,
-// and SQLite does not move again what it has moved. So after a failure it is made to
+// and SQLite does not move again what it has moved. So after a failure the log is written anew, and SQLite made to
 // begin anew: only writing the pages again makes sure.
 func (w *writer) move(mode sqlite3.CheckpointMode) error {
 	if w.wal.doubt {
+		if w.log != nil {
+			if err := w.logSyncs.writeAnew(w.log.File); err != nil {
+				return err
+			}
+		}
 		if err := forgetMoved(w.store.path); err != nil {
 			return err
 		}
@@ -262,6 +271,16 @@ func (m *mover) open(s *Store) (err error) {
 	m.file = f.(vfs.File)
 	if db, ok := m.file.(*dbFile); ok {
 		db.pauseFunc = m.pause
+	}
+	// The log is open when something was read.
+	if _, err := m.conn.exists(`SELECT 1 FROM meta`); err != nil {
+		return err
+	}
+	if f, err = m.conn.db.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER); err != nil {
+		return err
+	}
+	if log, ok := f.(*walFile); ok {
+		log.syncFunc = s.writer.logSyncs.sync
 	}
 	return nil
 }

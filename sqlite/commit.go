@@ -15,6 +15,9 @@ func (s *Store) Commit(ctx context.Context, b parley.Batch) (parley.Result, erro
 		return parley.Result{}, err
 	}
 	r := &request{apply: p.apply, findDuplicate: p.findDuplicate, size: p.size, mayWait: b.MayWait}
+	if p.size <= maxRecordBytes && recordable(&b) {
+		r.batch = &b
+	}
 	if err := s.writer.submit(ctx, r); err != nil {
 		return parley.Result{}, err
 	}

@@ -67,6 +67,9 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if err != nil {
 		return err
 	}
+	if err := s.writer.awaitDurable(ctx); err != nil {
+		return err
+	}
 	if err := out.Sync(); err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func removeStore(path string) error {
 }
 
 // storeSuffixes are the names of a store's files, after its path.
-var storeSuffixes = []string{"", "-journal", "-wal", "-shm"}
+var storeSuffixes = []string{"", "-journal", "-wal", "-shm", intentSuffixes[0], intentSuffixes[1]}
 
 // ReplaceBy closes the store and puts the file at path, a copy of it, in its
 // place. That is one step: at any moment the one or the other is there, whole.

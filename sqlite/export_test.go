@@ -179,11 +179,24 @@ func CountTransactions(ctx context.Context, s *Store) (*atomic.Int64, error) {
 // MaxWait is how long a batch that may wait does so.
 const MaxWait = maxWait
 
-// QueuedRequests gives how many requests wait for the writer.
+// QueuedRequests gives how many requests wait to be applied.
 func QueuedRequests(s *Store) int {
 	s.writer.mu.Lock()
 	defer s.writer.mu.Unlock()
-	return len(s.writer.queue)
+	return len(s.writer.queue) + len(s.writer.taken)
+}
+
+// Recordable reports whether a batch is written down before it is applied.
+func Recordable(b parley.Batch) bool { return recordable(&b) }
+
+// IntentSuffixes are the names of the files of intents, after the path of the store.
+var IntentSuffixes = intentSuffixes
+
+// HandedOver gives how many requests the writer may take into its group.
+func HandedOver(s *Store) int {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return len(s.writer.taken)
 }
 
 // MovedAgainAt gives from which length on a log of so many pages is moved again, when the

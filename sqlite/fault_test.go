@@ -130,10 +130,7 @@ func TestFaultInReopen(t *testing.T) {
 		r := newRig(t, seed)
 		r.start()
 		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
-			r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
-			wantUnavailable(t, r.commit(r.name()))
-			r.faults.Heal()
-
+			r.loseSync()
 			fault := r.faults.Inject(rule)
 			name := r.name()
 			if err := r.commit(name); err != nil {
@@ -224,7 +221,7 @@ func TestFaultAfterLostMove(t *testing.T) {
 			}
 		}
 		// It may strike a checkpoint, which syncs the log as well.
-		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
+		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1, Lose: true})
 		for broken.Hits() == 0 {
 			if err := r.commit(r.name()); err != nil {
 				wantUnavailable(t, err)
@@ -232,6 +229,24 @@ func TestFaultAfterLostMove(t *testing.T) {
 		}
 		r.faults.Heal()
 		r.mustCommit(1)
+		r.cut()
+	}
+}
+
+// TestFaultInLogSync fails a sync of the log, and loses, that no commit waits for. What commits have not synced themselves is in the log by
+// then, and nothing may rely on a later sync of it.
+func TestFaultInLogSync(t *testing.T) {
+	t.Parallel()
+	seed := soak.Seed(t)
+	for i := range uint64(soak.Count(12, 120)) {
+		r := newRig(t, seed+i)
+		r.start()
+		fault := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
+		if i%4 > 0 {
+			// While what is in the log is moved.
+			r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.DB, Nth: rand.IntN(300), Times: 1, Do: r.disk.Cut})
+		}
+		r.fillLog(fault)
 		r.cut()
 	}
 }

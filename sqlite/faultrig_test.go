@@ -23,6 +23,8 @@ type rig struct {
 	store  *sqlite.Store
 	book   *ledger
 	n      int
+
+	redactions int
 }
 
 func newRig(t *testing.T, seed uint64) *rig {
@@ -93,7 +95,23 @@ func (r *rig) fillLog(fault *faultvfs.Fault) {
 // makes the store checkpoint. armed is called when that has been committed.
 func (r *rig) redact(armed func()) {
 	r.t.Helper()
-	id := parley.SessionID(fmt.Sprintf("%s:%d", redacted, len(r.book.redacted)))
+	_ = r.redactUnder(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Do: armed}) // it is said there
+}
+
+// loseSync has a commit whose sync fails and loses. The store opens its connection again before the next.
+func (r *rig) loseSync() {
+	r.t.Helper()
+	if err := r.redactUnder(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true}); err == nil {
+		r.t.Error("a commit whose sync fails succeeds")
+	}
+	r.faults.Heal()
+}
+
+// redactUnder writes a message, and takes it back under a rule. SQLite's log is synced for that.
+func (r *rig) redactUnder(rule faultvfs.Rule) error {
+	r.t.Helper()
+	r.redactions++
+	id := parley.SessionID(fmt.Sprintf("%s:%d", redacted, r.redactions))
 	source := parley.Source{Kind: "load"}
 	body := &parley.Message{ID: "m", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("a secret")}}
 	if _, err := r.store.Commit(r.t.Context(), parley.Batch{At: someTime, Sessions: []parley.SessionChange{{
@@ -102,14 +120,15 @@ func (r *rig) redact(armed func()) {
 	}}}); err != nil {
 		r.t.Fatalf("the disk is well, but: %v", err)
 	}
-	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Do: armed})
+	r.faults.Inject(rule)
 	if _, err := r.store.Commit(r.t.Context(), parley.Batch{At: someTime, Sessions: []parley.SessionChange{{
 		Session: id, Redact: []uint64{1},
 	}}}); err != nil {
 		wantUnavailable(r.t, err)
-		return
+		return err
 	}
 	r.book.redacted[id] = true
+	return nil
 }
 
 // start opens the store and commits something.

@@ -8,23 +8,26 @@ import (
 )
 
 // shareIndex gives the index of the write-ahead log the mode and the owner of
-// the database. The driver makes it as whoever comes first: if that is root, who
+// the database.
+func shareIndex(path string) { shareFile(path, path+"-shm") }
+
+// shareFile gives a file beside the database its mode and its owner. It is made as whoever comes first: if that is root, who
 // only looks, nobody else could write any more. Who may not change it leaves it.
-func shareIndex(path string) {
+func shareFile(path, beside string) {
 	db, err := os.Stat(path)
 	if err != nil {
 		return
 	}
-	index, err := os.Stat(path + "-shm")
+	file, err := os.Stat(beside)
 	if err != nil {
 		return
 	}
-	if index.Mode().Perm() != db.Mode().Perm() {
-		_ = os.Chmod(path+"-shm", db.Mode().Perm())
+	if file.Mode().Perm() != db.Mode().Perm() {
+		_ = os.Chmod(beside, db.Mode().Perm())
 	}
 	want, ok := db.Sys().(*syscall.Stat_t)
-	is, ok2 := index.Sys().(*syscall.Stat_t)
+	is, ok2 := file.Sys().(*syscall.Stat_t)
 	if ok && ok2 && (want.Uid != is.Uid || want.Gid != is.Gid) {
-		_ = os.Chown(path+"-shm", int(want.Uid), int(want.Gid))
+		_ = os.Chown(beside, int(want.Uid), int(want.Gid))
 	}
 }

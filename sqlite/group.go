@@ -3,6 +3,7 @@ package sqlite
 import (
 	"runtime"
 	"slices"
+	"time"
 )
 
 // group is requests that are committed together, with one sync.
@@ -18,8 +19,7 @@ func (w *writer) enqueueLocked(r *request) {
 	w.queue = append(w.queue, r)
 	switch {
 	case !r.mayWait, len(w.queue) >= maxGroupRequests:
-		w.due = true
-		w.wakes.Signal()
+		w.nowDueLocked()
 	case len(w.queue) == 1:
 		w.wait.Reset(maxWait)
 	}
@@ -29,25 +29,48 @@ func (w *writer) enqueueLocked(r *request) {
 func (w *writer) waitIsOver() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.nowDueLocked()
+}
+
+// nowDueLocked wakes who takes what is queued.
+func (w *writer) nowDueLocked() {
 	w.due = true
-	w.wakes.Signal()
+	if w.crowded {
+		w.wakes.Signal()
+	} else {
+		w.wakesScribe.Signal()
+	}
 }
 
 // next begins a group, when there is something to do. The group is empty if that is
 // the log, or who was waited for has gone, and nil when the writer was stopped and nothing waits.
 func (w *writer) next() *group {
+	since := time.Now()
+	if w.waitedShortly && w.lastSize < crowdFrom {
+		w.lookAround()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for !w.due && !w.logDue && !w.closed {
+	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.logDue && !w.scribeEnd {
 		w.wakes.Wait()
 	}
-	if len(w.queue) == 0 && w.closed {
+	w.handedOver.Store(false)
+	w.waitedShortly = time.Since(since) < shortWait
+	if len(w.taken) == 0 && w.scribeEnd {
 		return nil
 	}
 	w.logDue = false
 	g := &group{}
 	w.fillLocked(g)
 	return g
+}
+
+// lookAround waits without going to sleep, if the last wait was short: to be woken takes a good part of the
+// time that a commit takes.
+func (w *writer) lookAround() {
+	for n := 0; n < maxLooks && !w.handedOver.Load(); n++ {
+		runtime.Gosched()
+	}
 }
 
 // takeMore lets those join a group who came while it was applied, and reports whether
@@ -62,7 +85,7 @@ func (w *writer) takeMore(g *group) bool {
 	if w.fill(g) {
 		return true
 	}
-	if g.yielded || w.recentPeak < yieldFrom || len(g.requests) > w.recentPeak/2 {
+	if g.yielded || w.recentPeak < crowdFrom || len(g.requests) > w.recentPeak/2 {
 		return false
 	}
 	g.yielded = true
@@ -70,7 +93,7 @@ func (w *writer) takeMore(g *group) bool {
 	return w.fill(g)
 }
 
-// fill takes what fits from the queue, and reports whether there was something.
+// fill takes what fits from what the scribe has taken, and from what is queued in a crowd, and reports whether there was something.
 func (w *writer) fill(g *group) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,15 +102,71 @@ func (w *writer) fill(g *group) bool {
 
 func (w *writer) fillLocked(g *group) bool {
 	n := 0
-	for n < len(w.queue) && len(g.requests) < maxGroupRequests && (len(g.requests) == 0 || g.size+w.queue[n].size <= maxGroupBytes) {
-		g.requests = append(g.requests, w.queue[n])
-		g.size += w.queue[n].size
+	for n < len(w.taken) && g.hasRoom(w.taken[n]) {
+		g.add(w.taken[n])
 		n++
+	}
+	if n > 0 && len(w.taken) >= maxGroupRequests {
+		w.wakesScribe.Signal() // it may have waited for this
+	}
+	w.taken = slices.Delete(w.taken, 0, n)
+	if w.crowded && len(w.taken) == 0 {
+		n += w.takeLocked(g)
+	}
+	return n > 0
+}
+
+// takeLocked adds to a group what is due and fits, and gives how many that are.
+func (w *writer) takeLocked(g *group) (n int) {
+	if !w.due {
+		return 0
+	}
+	for ; n < len(w.queue) && g.hasRoom(w.queue[n]); n++ {
+		w.queue[n].open.Store(1)
+		g.add(w.queue[n])
 	}
 	w.queue = slices.Delete(w.queue, 0, n)
 	w.due = len(w.queue) > 0
 	if !w.due {
 		w.wait.Stop()
 	}
-	return n > 0
+	return n
+}
+
+// noteSize notes how many requests a group had. Many at once are a crowd: one sync serves them all, and they are many enough to be
+// waited for. Then the scribe, and that two work at the same time, only cost. A crowd is over after two small groups: one comes
+// about when those who are answered first are the first to come back.
+func (w *writer) noteSize(n int) {
+	crowded := n >= crowdFrom || w.lastSize >= crowdFrom
+	w.recentPeak, w.lastSize = max(n, w.recentPeak-w.recentPeak/4), n
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if crowded == w.crowded {
+		return
+	}
+	w.crowded = crowded
+	if w.due {
+		w.nowDueLocked()
+	}
+}
+
+// add adds a request.
+func (g *group) add(r *request) {
+	g.requests = append(g.requests, r)
+	g.size += r.size
+}
+
+// hasRoom reports whether a request fits. A group has at least one.
+func (g *group) hasRoom(r *request) bool {
+	return len(g.requests) == 0 || len(g.requests) < maxGroupRequests && g.size+r.size <= maxGroupBytes
+}
+
+// recorded reports whether each request is durable, or is going to be, by an intent whose number is above that one.
+func (g *group) recorded(above uint64) bool {
+	for _, r := range g.requests {
+		if r.number <= above {
+			return false
+		}
+	}
+	return true
 }

@@ -44,7 +44,7 @@ func TestGroupTakesInWhoComes(t *testing.T) {
 			}
 		})
 	}
-	for tick := time.NewTicker(time.Millisecond); sqlite.QueuedRequests(s) < together && !t.Failed(); <-tick.C {
+	for tick := time.NewTicker(time.Millisecond); sqlite.HandedOver(s) < together && !t.Failed(); <-tick.C {
 	}
 	release()
 	all.Wait()

@@ -52,6 +52,9 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	}()
 	err = c.transact(ctx, f)
 	ended = true
+	if err == nil {
+		err = s.writer.awaitDurable(ctx)
+	}
 	return translate(op, errors.Join(orEnd(ctx, err), s.readers.giveBack(c, err)))
 }
 

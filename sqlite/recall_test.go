@@ -333,6 +333,7 @@ func TestRecall_Lost(t *testing.T) {
 	t.Parallel()
 	r := openRig(t)
 	commit(t, r.store, said("cli:a", "one"))
+	commit(t, r.store, said("cli:gone", "gone"))
 	words(t.Context(), t, r.store, "cli:a")
 	log := r.path + "-wal"
 	before, err := os.Stat(log)
@@ -340,7 +341,9 @@ func TestRecall_Lost(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1})
-	if _, err := r.store.Commit(t.Context(), said("cli:lost", "lost")); !errors.Is(err, parley.ErrOutcomeUnknown) {
+	lost := said("cli:lost", "lost")
+	lost.Sessions = append(lost.Sessions, parley.SessionChange{Session: "cli:gone", Delete: true}) // so that SQLite's log is synced for it
+	if _, err := r.store.Commit(t.Context(), lost); !errors.Is(err, parley.ErrOutcomeUnknown) {
 		t.Fatalf("%v", err)
 	}
 	lookAnew := func() { // connections that are opened later read the log from its beginning

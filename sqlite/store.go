@@ -19,8 +19,12 @@ const (
 	maxGroupRequests = 256
 	maxGroupBytes    = 4 << 20
 	maxQueue         = 1024
-	yieldFrom        = 8 // requests in groups of late; see takeMore
+	crowdFrom        = 8 // requests in groups of late; see noteSize and takeMore
 	defaultReaders   = 4
+
+	// The writer looks around so often before it goes to sleep, if its last wait was short. It takes about as long.
+	maxLooks  = 500
+	shortWait = 100 * time.Microsecond
 
 	writerCacheKiB = 8 << 10
 	readerCacheKiB = 4 << 10
@@ -144,6 +148,9 @@ func (s *Store) checkReadable() error {
 		err = parley.Errorf(parley.CodeUnavailable,
 			"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley doctor --rebuild`", s.path)
 	}
+	if err == nil {
+		err = s.checkNothingIsMissing()
+	}
 	return translate("open store", err)
 }
 
@@ -178,8 +185,8 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.writer.adopt(c); err != nil {
-		return errors.Join(err, c.close())
+	if err := s.writer.begin(c); err != nil {
+		return errors.Join(err, s.writer.abandon())
 	}
 	// A process that died may have left what was redacted in the write-ahead
 	// log.
@@ -238,6 +245,7 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	s.writer.stop()
 	err := errors.Join(s.readers.close(), s.writer.close())
+	err = errors.Join(err, s.writer.closeIntents(err == nil))
 	s.recall.suspend()
 	s.forget()
 	return err

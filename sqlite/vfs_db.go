@@ -1,12 +1,6 @@
 package sqlite
 
-import (
-	"encoding/binary"
-
-	"github.com/ncruces/go-sqlite3/vfs"
-
-	"github.com/parley-run/parley/internal/disk"
-)
+import "encoding/binary"
 
 // writeTogether is after how many pages the system is asked to write them.
 const writeTogether = 32
@@ -41,23 +35,12 @@ func (f *dbFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(f.page[:], off)
 }
 
-// startWriting lets the system begin to write. It says nothing of what becomes of it, and need
-// not: the sync does.
+// startWriting lets the system begin to write.
 func (f *dbFile) startWriting() {
 	if f.pauseFunc != nil {
 		defer f.pauseFunc()
 	}
-	for below := f.File; below != nil; {
-		switch b := below.(type) {
-		case interface{ Fd() uintptr }:
-			disk.StartWriting(b.Fd())
-			return
-		case interface{ Unwrap() vfs.File }:
-			below = b.Unwrap()
-		default:
-			return
-		}
-	}
+	startWriting(f.File, 0, 0)
 }
 
 // pageGap gives the unused stretch of a page of a table or an index, and an

@@ -19,13 +19,20 @@ const maxGathered = 1 << 20
 // What is appended is kept in memory until the file is synced, read, or written
 // elsewhere. That is safe with synchronous=FULL, where SQLite syncs the log
 // before it tells other connections that a commit is there: nobody looks for
-// bytes that are not yet in the file.
+// bytes that are not yet in the file, also where the sync itself is deferred.
 type walFile struct {
 	vfs.File
 	path     string
 	named    bool // its name is durable
 	gathered []byte
 	at       int64
+
+	// deferred says that what is written need not be durable yet. Who has the connection sets it, for a commit
+	// that is durable by other means.
+	deferred bool
+	pending  int64 // bytes before at that the system was not asked to write
+	// syncFunc, if set, is called to sync, with what does it.
+	syncFunc func(sync func() error) error
 }
 
 // WriteAt gathers p, if it continues what is gathered.
@@ -49,7 +56,11 @@ func (f *walFile) write() error {
 	if err == nil && n < len(f.gathered) {
 		err = sqlite3.IOERR_WRITE
 	}
+	if f.at == 0 {
+		f.pending = 0 // it starts over
+	}
 	f.at += int64(len(f.gathered))
+	f.pending += int64(len(f.gathered))
 	f.gathered = f.gathered[:0]
 	return err
 }
@@ -63,10 +74,15 @@ func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Sync writes and syncs, the first time with the folder: without its name a log
-// is lost.
+// is lost. A sync that is deferred only writes. That of a header alone never is: SQLite relies on it to be
+// there before pages that belong to it.
 func (f *walFile) Sync(flags vfs.SyncFlag) error {
+	isHeader := f.at == 0 && len(f.gathered) == logHeaderBytes
 	if err := f.write(); err != nil {
 		return err
+	}
+	if f.deferred && !isHeader {
+		return nil
 	}
 	if !f.named {
 		if err := disk.SyncFolder(filepath.Dir(f.path)); err != nil {
@@ -74,7 +90,25 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 		}
 		f.named = true
 	}
-	return f.File.Sync(flags)
+	sync := func() error { return f.File.Sync(flags) }
+	if f.syncFunc != nil {
+		inner := sync
+		sync = func() error { return f.syncFunc(inner) }
+	}
+	if err := sync(); err != nil {
+		return err
+	}
+	f.pending = 0
+	return nil
+}
+
+// startWriting lets the system begin to write what was deferred, once it is a few pages. Else all of it would be written when the
+// log is moved, at once, and what commits do sync would wait behind it.
+func (f *walFile) startWriting() {
+	if f.pending >= writeTogether*frameBytes {
+		startWriting(f.File, f.at-f.pending, f.pending)
+		f.pending = 0
+	}
 }
 
 // Truncate writes first.
@@ -82,7 +116,7 @@ func (f *walFile) Truncate(size int64) error {
 	if err := f.write(); err != nil {
 		return err
 	}
-	f.at = 0
+	f.at, f.pending = 0, 0
 	return f.File.Truncate(size)
 }
 

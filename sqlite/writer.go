@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -14,28 +15,48 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// writer owns the write connection. Its goroutine lives from start to stop: one for
+// writer owns the write connection. Its goroutine, and that of the scribe, live from start to stop: one for
 // each group would have to grow its stack to what SQLite needs every time.
 type writer struct {
 	store *Store
 	slots chan struct{} // bounds the queue; callers wait for one
 
-	work  sync.WaitGroup // its goroutine, and that of the mover
-	wakes *sync.Cond     // there is something to do
+	work        sync.WaitGroup // its goroutine, those of the scribe and the mover
+	wakesScribe *sync.Cond     // there is something to take
+	wakes       *sync.Cond     // there is something to do
 
-	mu     sync.Mutex
-	queue  []*request
-	due    bool        // what is queued is to be written
-	wait   *time.Timer // makes it so, for those that may wait
-	logDue bool        // the log is to be looked at
-	closed bool
+	mu        sync.Mutex
+	queue     []*request  // that nobody has taken
+	due       bool        // what is queued is to be written
+	wait      *time.Timer // makes it so, for those that may wait
+	taken     []*request  // by the scribe, to be applied
+	crowded   bool        // the writer takes what is queued itself
+	numbered  uint64      // the last request that was given a number
+	failed    bool        // intents cannot be relied on until the connection was opened again
+	logDue    bool        // the log is to be looked at
+	closed    bool
+	scribeEnd bool // the scribe has nothing more to take
+
+	handedOver atomic.Bool // something is taken that the writer does not have yet
+
+	intents intents
+	visible atomic.Uint64 // readers may see what was applied up to this number
+
+	logSyncs logSyncs
 
 	// What follows belongs to the goroutine.
-	conn       *conn  // nil after a failure, until it is opened again
-	pos        uint64 // of the last event
+	conn       *conn    // nil after a failure, until it is opened again
+	log        *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
+	pos        uint64   // of the last event
+	seen       uint64   // the last number among the requests that were applied or refused
+	marked     uint64   // the number that the database has for it
+	discarded  uint64   // requests up to this number have to do without their intents
 	known      knownHeads
 	wal        wal
 	recentPeak int // requests in a group, lately
+	lastSize   int // requests in the last group
+
+	waitedShortly bool // for the last group
 }
 
 // request is something to be written, and its outcome.
@@ -45,16 +66,41 @@ type request struct {
 	// before. That counts before anything else that may be wrong with it.
 	findDuplicate func(*tx) (bool, error)
 	size          int
-	mayWait       bool // for others, up to maxWait
+	mayWait       bool          // for others, up to maxWait
+	batch         *parley.Batch // what makes it durable as an intent; nil: SQLite's log is synced for it
+
+	number  uint64       // of the record; 0: it is not written
+	open    atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
+	notKept error        // the record may not be durable
 
 	done   chan struct{}
 	err    error
 	result parley.Result
 }
 
+// settle says that the writer, or the scribe, is done with the request.
+func (r *request) settle() {
+	if r.open.Add(-1) > 0 {
+		return
+	}
+	if r.notKept != nil {
+		r.err, r.result = unknownOutcome(r.notKept), parley.Result{}
+	}
+	close(r.done)
+}
+
+// fail gives the request an error in place of what it was applied to. If there is a record of it, it may be applied
+// after a crash.
+func (r *request) fail(err error) {
+	if r.number != 0 && !errors.Is(err, parley.ErrOutcomeUnknown) {
+		err = unknownOutcome(err)
+	}
+	r.err, r.result = err, parley.Result{}
+}
+
 func (w *writer) init(s *Store) {
 	w.store = s
-	w.wakes = sync.NewCond(&w.mu)
+	w.wakesScribe, w.wakes = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
 	w.wait.Stop()
@@ -69,8 +115,22 @@ func (w *writer) adopt(c *conn) error {
 	})
 	w.known = knownHeads{}
 	var err error
-	w.pos, err = lastPos(c)
-	return err
+	if w.pos, err = lastPos(c); err != nil {
+		return err
+	}
+	return w.adoptLog(c)
+}
+
+// adoptLog takes over the write-ahead log that the connection has open by now.
+func (w *writer) adoptLog(c *conn) error {
+	f, err := c.db.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER)
+	if err != nil {
+		return err
+	}
+	if w.log, _ = f.(*walFile); w.log != nil {
+		w.log.syncFunc = w.logSyncs.sync
+	}
+	return nil
 }
 
 // lastPos gives the highest position ever given to an event. The events
@@ -107,7 +167,7 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 
 	select {
 	case <-r.done:
-		return r.err
+		return w.outcome(ctx, r)
 	case <-ctx.Done():
 	}
 	if w.withdraw(r) {
@@ -115,10 +175,21 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 	}
 	select {
 	case <-r.done: // the outcome came at the same moment
-		return r.err
+		return w.outcome(ctx, r)
 	default:
 		return unknownOutcome(ctx.Err())
 	}
+}
+
+// outcome gives what became of a request that is done. One without a record may be refused, or found to be there already, because of
+// others that the scribe is still busy with.
+func (w *writer) outcome(ctx context.Context, r *request) error {
+	if r.number == 0 {
+		if err := w.awaitDurable(ctx); err != nil {
+			return unknownOutcome(err)
+		}
+	}
+	return r.err
 }
 
 // withdraw takes a request out of the queue, if it is still there.
@@ -135,14 +206,19 @@ func (w *writer) withdraw(r *request) bool {
 }
 
 // start lets the writer work.
-func (w *writer) start() { w.work.Go(w.drain) }
+func (w *writer) start() {
+	w.work.Go(w.scribe)
+	w.work.Go(w.drain)
+}
 
-// drain writes group after group until it is stopped and nothing waits. A group is
-// what came while the one before was synced, and while it is being applied itself, with those that have
-// waited for others.
+// drain applies group after group until it is stopped and nothing waits. A group is
+// what came while the one before was applied, and while it is being applied itself.
 func (w *writer) drain() {
 	for {
 		// After the answers: only who comes next may have to wait for it.
+		if w.log != nil {
+			w.log.startWriting()
+		}
 		w.checkpoint()
 		g := w.next()
 		if g == nil {
@@ -155,11 +231,11 @@ func (w *writer) drain() {
 		err := w.write(g)
 		for _, r := range g.requests {
 			if err != nil {
-				r.err, r.result = err, parley.Result{}
+				r.fail(err)
 			}
-			close(r.done)
+			r.settle()
 		}
-		w.recentPeak = max(len(g.requests), w.recentPeak-w.recentPeak/4)
+		w.noteSize(len(g.requests))
 	}
 }
 
@@ -192,6 +268,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	for i := 0; i < len(g.requests) || w.takeMore(g); i++ {
 		r := g.requests[i]
 		r.result, r.err = parley.Result{}, nil
+		w.seen = max(w.seen, r.number)
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
 		case err == nil:
@@ -221,12 +298,47 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	if scrub {
 		w.store.recall.suspend()
 	}
-	if err := w.conn.exec("COMMIT"); err != nil {
+	if err := w.commit(g); err != nil {
 		w.store.recall.suspend() // who sees it may see what is not there later
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
-	w.store.recall.resume() // also after one that failed: its log was moved since, or is gone
+	w.resumeRecall()
 	w.pos, w.wal.scrub = pos, w.wal.scrub || scrub
+	return nil
+}
+
+// resumeRecall lets what is read be kept, also after a commit that failed: its log was moved since, or is gone. While intents have failed, who
+// sees what was not made durable may see what is not there later.
+func (w *writer) resumeRecall() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.failed {
+		w.store.recall.resume()
+	}
+}
+
+// commit commits what was applied, with the number up to which that is all. SQLite's log is synced only if
+// there are requests without an intent.
+func (w *writer) commit(g *group) error {
+	if w.seen > w.marked {
+		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.seen); err != nil {
+			return err
+		}
+	}
+	w.visible.Store(w.seen)
+	recorded := g.recorded(w.discarded)
+	if w.log != nil {
+		w.log.deferred = recorded
+		defer func() { w.log.deferred = false }()
+	}
+	if err := w.conn.exec("COMMIT"); err != nil {
+		return err
+	}
+	w.marked = w.seen
+	w.logSyncs.logged.Store(w.seen)
+	if !recorded {
+		w.intents.durable.reach(w.seen) // and all before it
+	}
 	return nil
 }
 
@@ -284,7 +396,8 @@ func (r *request) duplicate(t *tx) (bool, error) {
 // stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
 	c := w.conn
-	w.conn, w.wal.doubt = nil, true
+	w.conn, w.log, w.wal.doubt = nil, nil, true
+	w.intentsFailed()
 	return errors.Join(c.keepLog(), c.close())
 }
 
@@ -293,6 +406,11 @@ func (w *writer) giveUp() error {
 // failed sync the operating system may believe that pages are on disk which are
 // not, and only writing them anew makes sure.
 func (w *writer) reopen() error {
+	if w.conn != nil && w.intentsHaveFailed() {
+		if err := w.giveUp(); err != nil {
+			return err
+		}
+	}
 	if w.conn != nil {
 		return nil
 	}
@@ -302,10 +420,21 @@ func (w *writer) reopen() error {
 	}
 	w.awaitMover()
 	w.conn = c
+	// The log is open when something was read.
+	if _, err = c.exists(`SELECT 1 FROM meta`); err == nil {
+		err = w.adoptLog(c)
+	}
+	if err != nil {
+		return errors.Join(err, w.giveUp())
+	}
 	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
-	if err := w.adopt(c); err != nil {
+	err = w.adopt(c)
+	if err == nil {
+		err = w.startIntentsOver()
+	}
+	if err != nil {
 		return errors.Join(err, w.giveUp())
 	}
 	return nil
@@ -322,9 +451,9 @@ func (w *writer) wakeForLog() {
 // stop refuses further requests and waits for those that are queued.
 func (w *writer) stop() {
 	w.mu.Lock()
-	w.closed = true
+	w.closed, w.due = true, true
 	w.mu.Unlock()
-	w.wakes.Signal()
+	w.wakesScribe.Signal()
 	w.work.Wait()
 	w.wait.Stop()
 	if w.wal.timer != nil {

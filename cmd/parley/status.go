@@ -99,7 +99,7 @@ func (a *app) status(ctx context.Context, asJSON bool) error {
 // storeBytes is how large the store is, with what is not yet in its file.
 func storeBytes(path string) (int64, error) {
 	var sum int64
-	for _, name := range []string{path, path + "-wal"} {
+	for _, name := range []string{path, path + "-wal", path + "-intents-a", path + "-intents-b"} {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -16,10 +16,11 @@ const (
 	WAL
 	Journal
 	Other // temporary files and super journals
+	Plain // files that SQLite does not know of
 )
 
 func (k Kind) String() string {
-	return [...]string{"any", "db", "wal", "journal", "other"}[k]
+	return [...]string{"any", "db", "wal", "journal", "other", "plain"}[k]
 }
 
 // Op is an operation on a file.
@@ -73,6 +74,8 @@ func kindOfName(name string) Kind {
 		return WAL
 	case strings.HasSuffix(name, "-journal"):
 		return Journal
+	case strings.Contains(name, "-intents-"):
+		return Plain
 	}
 	return DB
 }

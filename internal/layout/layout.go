@@ -45,12 +45,13 @@ type Layer struct {
 var Table = []Layer{
 	{Path: Root, Holds: "the domain as types; what a store, a runner and the seams around them promise; error codes", Core: true},
 	{Path: "internal/disk", Holds: "files that survive a crash: whole writes, synced names, locks, owners"},
+	{Path: "internal/wire", Holds: "values as bytes that a later version can still read"},
 
 	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}},
 	{Path: "group", Holds: "who triggers a turn in a group; name prefixes; silence markers", Imports: []string{Root}},
 	{Path: "lifecycle", Holds: "reset, resume, expiry and retention as pure decisions", Imports: []string{Root}},
 
-	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root, "internal/disk"}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
+	{Path: "sqlite", Holds: "the store in one SQLite file", Imports: []string{Root, "internal/disk", "internal/wire"}, Core: true, Modules: []string{"github.com/ncruces/*", "golang.org/x/sys", "golang.org/x/crypto", "lukechampine.com/adiantum"}},
 	{Path: "postgres", Holds: "the store in PostgreSQL", Imports: []string{Root}, Planned: true},
 	{Path: "search", Holds: "the full-text index and its queries", Imports: []string{Root}, Planned: true},
 	{Path: "storetest", Holds: "the suite that every store passes", Imports: []string{Root}},

@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parley-run/parley"
+)
+
+// readApplied gives the number up to which intents are applied, and whose they are.
+func readApplied(c *conn) (applied uint64, id string, err error) {
+	_, err = c.one(func(r row) { applied, id = r.seq(0), r.text(1) }, `SELECT applied, id FROM intents`)
+	return applied, id, err
+}
+
+// begin takes over the connection of a store that is being opened, and brings it up to what was acknowledged.
+func (w *writer) begin(c *conn) error {
+	if err := w.adopt(c); err != nil {
+		return err
+	}
+	applied, id, err := readApplied(c)
+	if err != nil {
+		return err
+	}
+	w.numbered, w.seen, w.marked = applied, applied, applied
+	w.visible.Store(applied)
+	w.logSyncs.logged.Store(applied)
+	if err := w.intents.open(w.store, id, applied); err != nil {
+		return err
+	}
+	w.logSyncs.intents = &w.intents
+	w.discarded = math.MaxUint64
+	err = w.recover(applied)
+	w.discarded = w.numbered
+	return err
+}
+
+// abandon closes what begin has opened, after it has failed.
+func (w *writer) abandon() error {
+	err := w.intents.close(false)
+	if w.conn != nil {
+		err = errors.Join(err, w.conn.close())
+		w.conn = nil
+	}
+	return err
+}
+
+// closeIntents closes the intents. If the store was closed in good order and nothing of its log is left, they are not needed any
+// more.
+func (w *writer) closeIntents(inOrder bool) error {
+	if w.store.cfg.ReadOnly {
+		return nil
+	}
+	_, err := os.Stat(w.store.path + "-wal")
+	return w.intents.close(inOrder && errors.Is(err, fs.ErrNotExist))
+}
+
+// recover applies the batches that were acknowledged before a crash and that did not get into SQLite's log, after
+// which everything is in the database. The number is that of the last one SQLite has.
+func (w *writer) recover(applied uint64) error {
+	in := &w.intents
+	found, err := in.openExisting(w.store.openPlainToRead)
+	if err != nil || !found {
+		return err
+	}
+	g := &group{}
+	apply := func() error {
+		err := w.write(g)
+		for _, r := range g.requests {
+			if err == nil && r.err != nil && !refused(r.err) {
+				err = r.err
+			}
+		}
+		*g = group{}
+		return err
+	}
+	err = in.each(applied, func(r record) error {
+		b, err := batchCodec.Decode(r.data)
+		if err != nil {
+			return invalid("%s holds changes that this Parley cannot read (%v); start the Parley that wrote them once", w.store.path+intentPrefix, err)
+		}
+		p, err := prepare(b)
+		if err != nil {
+			return invalid("%s holds a change that this Parley does not accept (%v); start the Parley that wrote it once", w.store.path+intentPrefix, err)
+		}
+		w.numbered = r.number
+		next := &request{apply: p.apply, findDuplicate: p.findDuplicate, size: p.size, number: r.number}
+		if !g.hasRoom(next) {
+			if err := apply(); err != nil {
+				return err
+			}
+		}
+		g.add(next)
+		return nil
+	})
+	if err == nil && len(g.requests) > 0 {
+		err = apply()
+	}
+	if err := errors.Join(err, in.close(false)); err != nil {
+		return err
+	}
+	// Nobody knows what of the log is on the disk after a crash; moved, it is.
+	w.wal.doubt = true
+	if err := w.move(sqlite3.CHECKPOINT_FULL); errors.Is(err, sqlite3.BUSY) {
+		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
+	} else if err != nil {
+		return fmt.Errorf("move the log after a crash: %w", err)
+	}
+	if _, err := in.openExisting(w.store.openPlain); err != nil {
+		return err
+	}
+	return in.reset(func() bool { return w.numbered > w.marked })
+}
+
+// openExisting opens the files that are there, and reports whether there are any.
+func (in *intents) openExisting(open func(path string) (plainFile, error)) (found bool, err error) {
+	for i := range in.files {
+		if _, err := os.Stat(in.path(i)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		f, err := open(in.path(i))
+		if err != nil {
+			return false, fmt.Errorf("open intents: %w", err)
+		}
+		in.files[i] = intentFile{plainFile: f}
+		found = true
+	}
+	return found, nil
+}
+
+// each calls f for the batches after one that SQLite has, in their order.
+func (in *intents) each(applied uint64, f func(record) error) error {
+	starts, err := in.starts()
+	if err != nil {
+		return err
+	}
+	next := applied + 1
+	for _, s := range starts {
+		if s.number+1 > next {
+			if s.kind != recordSettled {
+				return invalid("the store %s does not have the changes before those in %s*; put them together with the store they are of, or remove them if another was put in its place",
+					in.store.path, in.store.path+intentPrefix)
+			}
+			next = s.number + 1
+		}
+		for at, number := s.end, s.number+1; ; number++ {
+			r, err := in.read(s.file, at, s.size)
+			if errors.Is(err, errNoRecord) && at < roundUp(at) {
+				at = roundUp(at) // the next write began there
+				r, err = in.read(s.file, at, s.size)
+			}
+			if errors.Is(err, errNoRecord) || err == nil && (r.kind != recordBatch || r.number != number) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			at = r.end
+			if number < next {
+				continue
+			}
+			next = number + 1
+			if err := f(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// startOf is how a file begins.
+type startOf struct {
+	record
+	file plainFile
+	size int64
+}
+
+// starts gives the beginnings of the files that have one, the older first.
+func (in *intents) starts() ([]startOf, error) {
+	var list []startOf
+	for i := range in.files {
+		f := in.files[i].plainFile
+		if f == nil {
+			continue
+		}
+		size, err := f.Size()
+		if err != nil {
+			return nil, fmt.Errorf("read intents: %w", err)
+		}
+		r, err := in.read(f, 0, size)
+		switch {
+		case errors.Is(err, errNoRecord):
+		case err != nil:
+			return nil, err
+		case r.kind == recordStart, r.kind == recordSettled:
+			list = append(list, startOf{r, f, size})
+		}
+	}
+	slices.SortFunc(list, func(a, b startOf) int { return cmp.Compare(a.number, b.number) })
+	return list, nil
+}
+
+// checkNothingIsMissing refuses, to who only reads, a store whose last process died and left acknowledged changes that are not yet
+// applied. While a process has it open for writing, those are being applied.
+func (s *Store) checkNothingIsMissing() (err error) {
+	in := &intents{store: s}
+	found, err := in.openExisting(s.openPlainToRead)
+	defer func() { err = errors.Join(err, in.close(false)) }()
+	if err != nil || !found {
+		return err
+	}
+	lock, err := takeLock(s.path + ".lock")
+	if err != nil {
+		return nil // somebody writes, or nobody may
+	}
+	defer func() { err = errors.Join(err, lock.release()) }()
+	c, err := s.connectReader()
+	if err != nil {
+		return err
+	}
+	applied, id, err := readApplied(c)
+	if err := errors.Join(err, c.close()); err != nil {
+		return err
+	}
+	if err := in.open(s, id, applied); err != nil {
+		return err
+	}
+	return in.each(applied, func(record) error {
+		return parley.Errorf(parley.CodeUnavailable,
+			"the process that wrote %s last was cut off, and left changes that are not in the store yet; open it for writing once, with `parley serve` or `parley doctor --rebuild`", s.path)
+	})
+}

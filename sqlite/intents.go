@@ -1,0 +1,238 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+	"lukechampine.com/adiantum"
+	"lukechampine.com/adiantum/hbsh"
+
+	"github.com/parley-run/parley/internal/disk"
+)
+
+// Sizes of the files of intents.
+const (
+	startOverBytes  = 2 << 20   // from this size on the other file is taken, as soon as it is free
+	growIntentBytes = 256 << 10 // a file grows by this much at least
+
+	// intentBlock is what is written at least. Each write begins with a block, so that it can go to the disk as it is.
+	intentBlock = 4096
+	// intentBufferBytes is so much that Go gives it pages of their own: memory is aligned, too.
+	intentBufferBytes = 512 << 10
+
+	keptIntentBytes = 8 << 20 // a file that has grown larger is cut off when it starts over
+)
+
+// intentPrefix and intentSuffixes are the names of the files, after the path of the store.
+const intentPrefix = "-intents-"
+
+var intentSuffixes = [2]string{intentPrefix + "a", intentPrefix + "b"}
+
+// intents are the batches that are being committed, as they were given. They are written and synced while
+// SQLite applies them, which makes them durable sooner than SQLite could, whose log has something to sync
+// only in the end. When the store is opened after a crash, those are applied again that did not
+// get into SQLite's log ([writer.recover]).
+//
+// There are two files. Records are appended to one of them. When SQLite's log has been synced, what it has is no longer
+// needed here, and a file of which that is true from end to end is started over.
+type intents struct {
+	store *Store
+
+	mu      sync.Mutex // one write, or reset, at a time
+	seed    uint32     // of sums: records of another store do not count
+	cipher  *hbsh.HBSH // nil: they are not encrypted
+	files   [2]intentFile
+	current int
+	settled bool // whatever was written before is settled
+	buf     []byte
+
+	safe    atomic.Uint64 // SQLite's log was synced with the records up to this one
+	durable progress      // the records up to this one need not be waited for
+}
+
+// intentFile is one of the two files.
+type intentFile struct {
+	plainFile        // nil until it is needed
+	size      int64  // of what counts
+	room      int64  // that the file has
+	last      uint64 // number of its last record
+}
+
+// open takes over what a store knows of its intents. It reads nothing.
+func (in *intents) open(s *Store, id string, applied uint64) error {
+	in.store, in.seed = s, seedOf(id)
+	if s.cfg.Key != nil {
+		key, err := deriveKey(s.cfg.Key, "parley intents")
+		if err != nil {
+			return err
+		}
+		in.cipher = adiantum.New(key)
+	}
+	in.safe.Store(applied)
+	in.durable.reach(applied)
+	return nil
+}
+
+// write makes the records of requests durable, those that have one. After a failure nothing is
+// written until a reset.
+func (in *intents) write(requests []*request) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.buf == nil {
+		in.buf = make([]byte, 0, intentBufferBytes)
+	}
+	buf, last := in.buf[:0], uint64(0)
+	var f *intentFile
+	for _, r := range requests {
+		if r.number == 0 {
+			continue
+		}
+		if f == nil {
+			var err error
+			if f, err = in.choose(); err != nil {
+				return err
+			}
+			if f.size == 0 {
+				buf = in.appendStart(buf, r.number-1)
+			}
+		}
+		var err error
+		if buf, err = in.appendBatch(buf, r.number, r.batch); err != nil {
+			return fmt.Errorf("encode a batch: %w", err)
+		}
+		last = r.number
+	}
+	if f == nil {
+		return nil
+	}
+	if cap(buf) <= maxGathered {
+		in.buf = buf
+	}
+	if err := in.append(f, buf); err != nil {
+		return fmt.Errorf("write intents: %w", err)
+	}
+	f.last, in.settled = last, false
+	in.durable.reach(last)
+	return nil
+}
+
+// choose gives the file that is written next. The other one is taken when it is free, so that neither
+// grows without need.
+func (in *intents) choose() (*intentFile, error) {
+	f := &in.files[in.current]
+	if other := &in.files[1-in.current]; f.size >= startOverBytes && other.last <= in.safe.Load() {
+		in.current = 1 - in.current
+		f = other
+		f.size = 0
+		if f.room > keptIntentBytes {
+			if err := f.Truncate(0); err != nil {
+				return nil, fmt.Errorf("cut intents off: %w", err)
+			}
+			f.room = 0
+		}
+	}
+	if f.plainFile != nil {
+		return f, nil
+	}
+	path := in.path(in.current)
+	opened, err := in.store.openPlain(path)
+	if err == nil {
+		shareFile(in.store.path, path)
+		// Without its name a file is lost.
+		err = disk.SyncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open intents: %w", err)
+	}
+	*f = intentFile{plainFile: opened}
+	return f, nil
+}
+
+func (in *intents) path(i int) string { return in.store.path + intentSuffixes[i] }
+
+// append writes to the end of a file and syncs it. The file grows by more than it needs, because a sync takes
+// longer where a file has grown.
+func (in *intents) append(f *intentFile, data []byte) error {
+	data = append(data, make([]byte, roundUp(len(data))-len(data))...)
+	end, room := f.size+int64(len(data)), f.room
+	if end > room {
+		room = end + growIntentBytes
+		data = append(data, make([]byte, growIntentBytes)...)
+	}
+	if _, err := f.WriteAt(data, f.size); err != nil {
+		return err
+	}
+	if err := in.sync(f); err != nil {
+		return err
+	}
+	f.size, f.room = end, room
+	return nil
+}
+
+// roundUp gives the end of the block that n bytes end in.
+func roundUp[N int | int64](n N) N { return (n + intentBlock - 1) / intentBlock * intentBlock }
+
+func (in *intents) sync(f *intentFile) error {
+	if in.store.cfg.synchronous != "" {
+		return nil
+	}
+	return f.Sync(vfs.SYNC_NORMAL)
+}
+
+// release says that SQLite's log was synced when it had the records up to this one.
+func (in *intents) release(number uint64) {
+	for old := in.safe.Load(); old < number && !in.safe.CompareAndSwap(old, number); old = in.safe.Load() {
+	}
+}
+
+// reset gives up everything that is written: SQLite has it for good, or nobody was told that it is there. Begin is called while
+// nothing is written; it reports whether some of it is not applied, so that numbers are missing between what SQLite has and what comes next.
+func (in *intents) reset(begin func() (missing bool)) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.settled = begin() || in.settled
+	for _, i := range in.newestFirst() {
+		f := &in.files[i]
+		if f.plainFile == nil {
+			continue
+		}
+		err := f.Truncate(0)
+		if err == nil {
+			err = in.sync(f)
+		}
+		if err != nil {
+			return fmt.Errorf("empty intents: %w", err)
+		}
+		*f = intentFile{plainFile: f.plainFile}
+	}
+	return nil
+}
+
+// newestFirst is the order in which files go: what is left in between still follows what SQLite has.
+func (in *intents) newestFirst() [2]int { return [2]int{in.current, 1 - in.current} }
+
+// close closes the files, and removes them if nobody needs them.
+func (in *intents) close(remove bool) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var errs []error
+	for _, i := range in.newestFirst() {
+		f := &in.files[i]
+		if f.plainFile == nil {
+			continue
+		}
+		errs = append(errs, f.Close())
+		if remove {
+			if err := in.store.removePlain(in.path(i)); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		*f = intentFile{}
+	}
+	return errors.Join(errs...)
+}

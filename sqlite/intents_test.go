@@ -1,0 +1,262 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
+	"github.com/parley-run/parley/sqlite"
+	"github.com/parley-run/parley/storetest"
+)
+
+// recorded is a store whose batches are all written down before they are applied, but for those that take something
+// away.
+type recorded struct {
+	*sqlite.Store
+	t    testing.TB
+	disk *faultvfs.Disk
+	dir  string
+}
+
+func (s recorded) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
+	result, err := s.Store.Commit(ctx, b)
+	takesAway := false
+	for i := range b.Sessions {
+		takesAway = takesAway || b.Sessions[i].Delete || len(b.Sessions[i].Redact) > 0
+	}
+	if is := sqlite.Recordable(b); err == nil && is == takesAway {
+		s.t.Errorf("recordable is %t: %+v", is, b)
+	}
+	return result, err
+}
+
+// TestIntents_Random runs random sequences in which the power is cut, and all that was acknowledged comes back, as far as
+// SQLite has not got it, from the intents.
+func TestIntents_Random(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seed := soak.Seed(t)
+	storetest.RunRandom(t, storetest.Harness{
+		Open: func(t testing.TB, dir string) parley.Store {
+			mu.Lock()
+			seed++
+			disk := faultvfs.NewDisk(seed)
+			mu.Unlock()
+			name := fmt.Sprintf("intents_%p", disk)
+			vfs.Register(name, disk)
+			t.Cleanup(func() { vfs.Unregister(name) })
+			s, err := sqlite.Open(t.Context(), filepath.Join(dir, "parley.db"), sqlite.WithVFS(sqlite.Config{Key: someKey(len(dir) + int(dir[len(dir)-1]))}, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() }) // it fails where the power is off
+			return recorded{s, t, disk, dir}
+		},
+		Crash: func(t testing.TB, store parley.Store) {
+			s := store.(recorded)
+			s.disk.Cut()
+			_ = s.Close() // fails: the power is off
+			left := t.TempDir()
+			if err := s.disk.Survive(left); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.RemoveAll(s.dir), os.CopyFS(s.dir, os.DirFS(left))); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}, storetest.RandomConfig{Sequences: soak.Count(400, 4000)})
+}
+
+// leftBehind is a folder with a store whose power was cut after some commits; SQLite's log has a header, and nothing of them.
+func leftBehind(t *testing.T, commits int) (path string) {
+	t.Helper()
+	const headerBytes = 32
+	for seed := soak.Seed(t); !t.Failed(); seed++ {
+		disk := faultvfs.NewDisk(seed)
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"), useVFS(t, disk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range commits {
+			commit(t, s, newcomer(i))
+		}
+		disk.Cut()
+		_ = s.Close() // fails: the power is off
+		dir := t.TempDir()
+		if err := disk.Survive(dir); err != nil {
+			t.Fatal(err)
+		}
+		path = filepath.Join(dir, "parley.db")
+		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() <= headerBytes {
+			break
+		}
+	}
+	return path
+}
+
+// TestIntents_Applied: what SQLite does not have is there when the store is opened, once, and the intents are gone when it is closed.
+func TestIntents_Applied(t *testing.T) {
+	t.Parallel()
+	const commits = 300 // more than a group
+	path := leftBehind(t, commits)
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true}); !errors.Is(err, parley.ErrUnavailable) || !strings.Contains(err.Error(), "parley serve") {
+		t.Errorf("to read it gives %v", err)
+	}
+	for range 2 {
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 2*commits)
+		if err != nil || len(events) != commits {
+			t.Errorf("%d events, %v", len(events), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, suffix := range sqlite.IntentSuffixes {
+			if _, err := os.Stat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is still there: %v", suffix, err)
+			}
+		}
+	}
+	s, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestIntents_NotTogether: intents that go on from where the store has not come to are not applied to it, and stay.
+func TestIntents_NotTogether(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	intents := path + sqlite.IntentSuffixes[0]
+	var files, records [3][]byte
+	for i := range files {
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, s, newcomer(i))
+		if records[i], err = os.ReadFile(intents); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if files[i], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(store, intent int) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, files[store], 0o600), os.WriteFile(intents, records[intent], 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(0, 2)
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Config{}); !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "remove them") {
+		t.Errorf("it gives %v", err)
+	}
+	if is, err := os.ReadFile(intents); err != nil || !bytes.Equal(is, records[2]) {
+		t.Errorf("the intents are not as they were, %v", err)
+	}
+	put(0, 1) // the next
+	s := openStore(t, path)
+	events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 10)
+	if err != nil || len(events) != 2 || events[1].Session != "web:1" {
+		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// TestIntents_OfAnother: intents of a store that is not there any more are no one's.
+func TestIntents_OfAnother(t *testing.T) {
+	t.Parallel()
+	path := leftBehind(t, 3)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	commit(t, s, newcomer(7))
+	events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 10)
+	if err != nil || len(events) != 1 || events[0].Session != "web:7" {
+		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// TestIntents_RedactionBeside: what is emptied for a redaction is not what others were acknowledged by. The power goes right
+// after it.
+func TestIntents_RedactionBeside(t *testing.T) {
+	t.Parallel()
+	const writers = 6
+	seed := soak.Seed(t)
+	for range soak.Count(100, 1000) {
+		seed++
+		random := rand.New(rand.NewPCG(seed, 0))
+		disk := faultvfs.NewDisk(seed)
+		faults := faultvfs.NewFaults(disk)
+		// As on a real disk, the scribe is busy most of the time.
+		faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {
+			for range 200 {
+				runtime.Gosched()
+			}
+		}})
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"), useVFS(t, faults))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit(t, s, said("cli:secret", "secret"))
+		var work sync.WaitGroup
+		var acked [writers]int
+		for w := range writers {
+			work.Go(func() {
+				for {
+					if _, err := s.Commit(t.Context(), newcomer(w*1_000_000+acked[w])); err != nil {
+						return // the power is off
+					}
+					acked[w]++
+				}
+			})
+		}
+		commit(t, s, redact("cli:secret", 1))
+		disk.CutAfter(1 + random.IntN(60))
+		work.Wait()
+		_ = s.Close() // fails: the power is off
+		dir := t.TempDir()
+		if err := disk.Survive(dir); err != nil {
+			t.Fatal(err)
+		}
+		left, err := sqlite.Open(t.Context(), filepath.Join(dir, "parley.db"), unsynced(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w, n := range acked {
+			for i := range n {
+				id := newcomer(w*1_000_000 + i).Sessions[0].Session
+				if _, err := left.Session(t.Context(), parley.SeeAll(), id); err != nil {
+					t.Fatalf("seed %d: %s was acknowledged: %v", seed, id, err)
+				}
+			}
+		}
+		if err := left.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import "context"
+
+// scribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
+// is applied. It ends when the writer was stopped and nothing is queued.
+func (w *writer) scribe() {
+	for group := w.take(nil); group != nil; group = w.take(group) {
+		err := w.intents.write(group)
+		if err != nil {
+			w.intentsFailed()
+		}
+		for _, r := range group {
+			if r.number != 0 {
+				r.notKept = err
+				r.settle()
+			}
+		}
+	}
+}
+
+// take waits until something is due, and takes it. It gives nil when there will be nothing more. The room of the last
+// group is used again.
+func (w *writer) take(last []*request) []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(last) // nobody needs them any more
+	g := group{requests: last[:0]}
+	for {
+		mayTake := w.closed || !w.crowded && len(w.taken) < maxGroupRequests
+		if mayTake && w.takeLocked(&g) > 0 {
+			break
+		}
+		if w.closed {
+			w.scribeEnd = true
+			w.wakes.Signal()
+			return nil
+		}
+		w.wakesScribe.Wait()
+	}
+	for _, r := range g.requests {
+		if r.batch != nil && !w.failed {
+			w.numbered++
+			r.number = w.numbered
+			r.open.Store(2)
+		}
+	}
+	w.taken = append(w.taken, g.requests...)
+	w.handedOver.Store(true)
+	w.wakes.Signal()
+	return g.requests
+}
+
+// intentsFailed has everything written without intents until the writer has opened its connection again.
+func (w *writer) intentsFailed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = true
+	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
+	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
+}
+
+// intentsHaveFailed reports whether that is so.
+func (w *writer) intentsHaveFailed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
+}
+
+// startIntentsOver makes intents usable again, when everything that was committed is in the database. What was
+// recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
+func (w *writer) startIntentsOver() error {
+	err := w.intents.reset(func() (missing bool) {
+		// Nothing is written at this time. What is numbered later is written later.
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.discarded, w.failed = w.numbered, false
+		return w.discarded > w.marked
+	})
+	if err != nil {
+		w.intentsFailed()
+	}
+	return err
+}
+
+// awaitDurable waits until everything is durable that readers may have seen by now: SQLite shows what
+// it has applied, which may be before the scribe is done with it.
+func (w *writer) awaitDurable(ctx context.Context) error {
+	return w.intents.durable.await(ctx, w.visible.Load())
+}
