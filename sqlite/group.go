@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// group is requests that are committed together, with one sync.
+// group is requests that are applied in one transaction.
 type group struct {
 	requests []*request
 	size     int
@@ -36,7 +36,7 @@ func (w *writer) waitIsOver() {
 func (w *writer) nowDueLocked() {
 	w.due = true
 	if w.crowded {
-		w.wakes.Signal()
+		w.wakesWriter.Signal()
 	} else {
 		w.wakesScribe.Signal()
 	}
@@ -51,12 +51,11 @@ func (w *writer) next() *group {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.logDue && !w.scribeEnd {
-		w.wakes.Wait()
+	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.logDue && !w.scribeEnded {
+		w.wakesWriter.Wait()
 	}
-	w.handedOver.Store(false)
 	w.waitedShortly = time.Since(since) < shortWait
-	if len(w.taken) == 0 && w.scribeEnd {
+	if len(w.taken) == 0 && w.scribeEnded {
 		return nil
 	}
 	w.logDue = false
@@ -110,6 +109,7 @@ func (w *writer) fillLocked(g *group) bool {
 		w.wakesScribe.Signal() // it may have waited for this
 	}
 	w.taken = slices.Delete(w.taken, 0, n)
+	w.handedOver.Store(len(w.taken) > 0)
 	if w.crowded && len(w.taken) == 0 {
 		n += w.takeLocked(g)
 	}
@@ -122,7 +122,7 @@ func (w *writer) takeLocked(g *group) (n int) {
 		return 0
 	}
 	for ; n < len(w.queue) && g.hasRoom(w.queue[n]); n++ {
-		w.queue[n].open.Store(1)
+		w.queue[n].unsettled.Store(1)
 		g.add(w.queue[n])
 	}
 	w.queue = slices.Delete(w.queue, 0, n)

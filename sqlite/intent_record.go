@@ -28,11 +28,11 @@ const (
 // recordKind says what a record is.
 type recordKind uint32
 
-// The kinds. A file begins with a start; its number is that of the record before the next.
+// The kinds. A file begins with a start, whose number is the one before its first batch.
 const (
-	recordBatch   recordKind = 1
-	recordStart   recordKind = 2 // the record before is in the other file, or settled
-	recordSettled recordKind = 3 // likewise, and whatever was before is settled: numbers may be missing
+	recordBatch         recordKind = 1
+	recordStart         recordKind = 2 // the batches before are in the other file, or applied
+	recordStartAfterGap recordKind = 3 // numbers may be missing before it
 )
 
 var sumTable = crc32.MakeTable(crc32.Castagnoli)
@@ -122,8 +122,8 @@ func recordable(b *parley.Batch) bool {
 // appendStart appends how a file begins.
 func (in *intents) appendStart(buf []byte, before uint64) []byte {
 	kind := recordStart
-	if in.settled {
-		kind = recordSettled
+	if in.gap {
+		kind = recordStartAfterGap
 	}
 	return in.seal(appendHeader(buf, kind, before), len(buf))
 }

@@ -29,7 +29,7 @@ func (w *writer) begin(c *conn) error {
 	if err != nil {
 		return err
 	}
-	w.numbered, w.seen, w.marked = applied, applied, applied
+	w.numbered, w.handled, w.marked = applied, applied, applied
 	w.visible.Store(applied)
 	w.logSyncs.logged.Store(applied)
 	if err := w.intents.open(w.store, id, applied); err != nil {
@@ -143,8 +143,9 @@ func (in *intents) each(applied uint64, f func(record) error) error {
 	}
 	next := applied + 1
 	for _, s := range starts {
+		in.current = s.index
 		if s.number+1 > next {
-			if s.kind != recordSettled {
+			if s.kind != recordStartAfterGap {
 				return invalid("the store %s does not have the changes before those in %s*; put them together with the store they are of, or remove them if another was put in its place",
 					in.store.path, in.store.path+intentPrefix)
 			}
@@ -178,8 +179,9 @@ func (in *intents) each(applied uint64, f func(record) error) error {
 // startOf is how a file begins.
 type startOf struct {
 	record
-	file plainFile
-	size int64
+	index int // which file it is
+	file  plainFile
+	size  int64
 }
 
 // starts gives the beginnings of the files that have one, the older first.
@@ -199,8 +201,8 @@ func (in *intents) starts() ([]startOf, error) {
 		case errors.Is(err, errNoRecord):
 		case err != nil:
 			return nil, err
-		case r.kind == recordStart, r.kind == recordSettled:
-			list = append(list, startOf{r, f, size})
+		case r.kind == recordStart, r.kind == recordStartAfterGap:
+			list = append(list, startOf{r, i, f, size})
 		}
 	}
 	slices.SortFunc(list, func(a, b startOf) int { return cmp.Compare(a.number, b.number) })

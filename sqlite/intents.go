@@ -17,7 +17,7 @@ import (
 
 // Sizes of the files of intents.
 const (
-	startOverBytes  = 2 << 20   // from this size on the other file is taken, as soon as it is free
+	switchFileBytes = 2 << 20   // from this size on the other file is written, as soon as it is free
 	growIntentBytes = 256 << 10 // a file grows by this much at least
 
 	// intentBlock is what is written at least. Each write begins with a block, so that it can go to the disk as it is.
@@ -48,11 +48,11 @@ type intents struct {
 	cipher  *hbsh.HBSH // nil: they are not encrypted
 	files   [2]intentFile
 	current int
-	settled bool // whatever was written before is settled
+	gap     bool // numbers may be missing before the next record: what had them was given up
 	buf     []byte
 
 	safe    atomic.Uint64 // SQLite's log was synced with the records up to this one
-	durable progress      // the records up to this one need not be waited for
+	durable progress      // the records up to this one need not be waited for: they are durable, or intents have failed
 }
 
 // intentFile is one of the two files.
@@ -94,7 +94,7 @@ func (in *intents) write(requests []*request) error {
 		}
 		if f == nil {
 			var err error
-			if f, err = in.choose(); err != nil {
+			if f, err = in.fileToWrite(); err != nil {
 				return err
 			}
 			if f.size == 0 {
@@ -116,16 +116,16 @@ func (in *intents) write(requests []*request) error {
 	if err := in.append(f, buf); err != nil {
 		return fmt.Errorf("write intents: %w", err)
 	}
-	f.last, in.settled = last, false
+	f.last, in.gap = last, false
 	in.durable.reach(last)
 	return nil
 }
 
-// choose gives the file that is written next. The other one is taken when it is free, so that neither
+// fileToWrite gives the file that is written next. The other one is taken when it is free, so that neither
 // grows without need.
-func (in *intents) choose() (*intentFile, error) {
+func (in *intents) fileToWrite() (*intentFile, error) {
 	f := &in.files[in.current]
-	if other := &in.files[1-in.current]; f.size >= startOverBytes && other.last <= in.safe.Load() {
+	if other := &in.files[1-in.current]; f.size >= switchFileBytes && other.last <= in.safe.Load() {
 		in.current = 1 - in.current
 		f = other
 		f.size = 0
@@ -184,8 +184,8 @@ func (in *intents) sync(f *intentFile) error {
 	return f.Sync(vfs.SYNC_NORMAL)
 }
 
-// release says that SQLite's log was synced when it had the records up to this one.
-func (in *intents) release(number uint64) {
+// logSyncedUpTo says that SQLite's log was synced when it had the records up to this one.
+func (in *intents) logSyncedUpTo(number uint64) {
 	for old := in.safe.Load(); old < number && !in.safe.CompareAndSwap(old, number); old = in.safe.Load() {
 	}
 }
@@ -195,7 +195,7 @@ func (in *intents) release(number uint64) {
 func (in *intents) reset(begin func() (missing bool)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.settled = begin() || in.settled
+	in.gap = begin() || in.gap
 	for _, i := range in.newestFirst() {
 		f := &in.files[i]
 		if f.plainFile == nil {

@@ -18,23 +18,23 @@ type logSyncs struct {
 	intents *intents
 	logged  atomic.Uint64 // the log has what was applied up to this number
 
-	mu   sync.Mutex
-	lost bool // one has failed, and the log was not written anew
+	mu         sync.Mutex
+	distrusted bool // one has failed, and the log was not written anew
 }
 
 // sync makes the log durable, and lets go of the intents that it has.
 func (l *logSyncs) sync(sync func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost {
+	if l.distrusted {
 		return sqlite3.IOERR_FSYNC
 	}
 	number := l.logged.Load()
 	if err := sync(); err != nil {
-		l.lost = true
+		l.distrusted = true
 		return err
 	}
-	l.intents.release(number)
+	l.intents.logSyncedUpTo(number)
 	return nil
 }
 
@@ -64,6 +64,6 @@ func (l *logSyncs) writeAnew(f vfs.File) error {
 	if err := f.Sync(vfs.SYNC_NORMAL); err != nil {
 		return err
 	}
-	l.lost = false
+	l.distrusted = false
 	return nil
 }

@@ -5,14 +5,14 @@ import "context"
 // scribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
 // is applied. It ends when the writer was stopped and nothing is queued.
 func (w *writer) scribe() {
-	for group := w.take(nil); group != nil; group = w.take(group) {
-		err := w.intents.write(group)
+	for taken := w.take(nil); taken != nil; taken = w.take(taken) {
+		err := w.intents.write(taken)
 		if err != nil {
-			w.intentsFailed()
+			w.stopIntents()
 		}
-		for _, r := range group {
+		for _, r := range taken {
 			if r.number != 0 {
-				r.notKept = err
+				r.recordErr = err
 				r.settle()
 			}
 		}
@@ -32,39 +32,39 @@ func (w *writer) take(last []*request) []*request {
 			break
 		}
 		if w.closed {
-			w.scribeEnd = true
-			w.wakes.Signal()
+			w.scribeEnded = true
+			w.wakesWriter.Signal()
 			return nil
 		}
 		w.wakesScribe.Wait()
 	}
 	for _, r := range g.requests {
-		if r.batch != nil && !w.failed {
+		if r.batch != nil && !w.intentsOff {
 			w.numbered++
 			r.number = w.numbered
-			r.open.Store(2)
+			r.unsettled.Store(2)
 		}
 	}
 	w.taken = append(w.taken, g.requests...)
 	w.handedOver.Store(true)
-	w.wakes.Signal()
+	w.wakesWriter.Signal()
 	return g.requests
 }
 
-// intentsFailed has everything written without intents until the writer has opened its connection again.
-func (w *writer) intentsFailed() {
+// stopIntents has nothing written down until the connection was opened again, before the next commit.
+func (w *writer) stopIntents() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.failed = true
+	w.intentsOff = true
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
 }
 
-// intentsHaveFailed reports whether that is so.
-func (w *writer) intentsHaveFailed() bool {
+// intentsStopped reports whether nothing is written down.
+func (w *writer) intentsStopped() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.failed
+	return w.intentsOff
 }
 
 // startIntentsOver makes intents usable again, when everything that was committed is in the database. What was
@@ -74,17 +74,17 @@ func (w *writer) startIntentsOver() error {
 		// Nothing is written at this time. What is numbered later is written later.
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.discarded, w.failed = w.numbered, false
+		w.discarded, w.intentsOff = w.numbered, false
 		return w.discarded > w.marked
 	})
 	if err != nil {
-		w.intentsFailed()
+		w.stopIntents()
 	}
 	return err
 }
 
 // awaitDurable waits until everything is durable that readers may have seen by now: SQLite shows what
-// it has applied, which may be before the scribe is done with it.
+// it has applied, which may be before the scribe is done with it. What could not be written down is not waited for.
 func (w *writer) awaitDurable(ctx context.Context) error {
 	return w.intents.durable.await(ctx, w.visible.Load())
 }

@@ -22,7 +22,7 @@ const (
 	crowdFrom        = 8 // requests in groups of late; see noteSize and takeMore
 	defaultReaders   = 4
 
-	// The writer looks around so often before it goes to sleep, if its last wait was short. It takes about as long.
+	// The writer looks around so often before it goes to sleep, if its last wait was short. That takes about as long as a short wait.
 	maxLooks  = 500
 	shortWait = 100 * time.Microsecond
 

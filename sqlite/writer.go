@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,19 +21,19 @@ type writer struct {
 
 	work        sync.WaitGroup // its goroutine, those of the scribe and the mover
 	wakesScribe *sync.Cond     // there is something to take
-	wakes       *sync.Cond     // there is something to do
+	wakesWriter *sync.Cond     // there is something to do
 
-	mu        sync.Mutex
-	queue     []*request  // that nobody has taken
-	due       bool        // what is queued is to be written
-	wait      *time.Timer // makes it so, for those that may wait
-	taken     []*request  // by the scribe, to be applied
-	crowded   bool        // the writer takes what is queued itself
-	numbered  uint64      // the last request that was given a number
-	failed    bool        // intents cannot be relied on until the connection was opened again
-	logDue    bool        // the log is to be looked at
-	closed    bool
-	scribeEnd bool // the scribe has nothing more to take
+	mu          sync.Mutex
+	queue       []*request  // that nobody has taken
+	due         bool        // what is queued is to be written
+	wait        *time.Timer // makes it so, for those that may wait
+	taken       []*request  // by the scribe, to be applied
+	crowded     bool        // the writer takes what is queued itself
+	numbered    uint64      // the last request that was given a number
+	intentsOff  bool        // intents cannot be relied on until the connection was opened again
+	logDue      bool        // the log is to be looked at
+	closed      bool
+	scribeEnded bool // the scribe has nothing more to take
 
 	handedOver atomic.Bool // something is taken that the writer does not have yet
 
@@ -44,12 +42,13 @@ type writer struct {
 
 	logSyncs logSyncs
 
-	// What follows belongs to the goroutine.
+	// What follows belongs to the goroutine that applies. Numbers are those of intents:
+	// marked ≤ handled ≤ numbered.
 	conn       *conn    // nil after a failure, until it is opened again
 	log        *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
 	pos        uint64   // of the last event
-	seen       uint64   // the last number among the requests that were applied or refused
-	marked     uint64   // the number that the database has for it
+	handled    uint64   // the last number among the requests that were applied or refused
+	marked     uint64   // the number up to which all are applied or refused, as the database has it
 	discarded  uint64   // requests up to this number have to do without their intents
 	known      knownHeads
 	wal        wal
@@ -59,48 +58,9 @@ type writer struct {
 	waitedShortly bool // for the last group
 }
 
-// request is something to be written, and its outcome.
-type request struct {
-	apply func(*tx) error
-	// findDuplicate, if set, reports whether the request was carried out
-	// before. That counts before anything else that may be wrong with it.
-	findDuplicate func(*tx) (bool, error)
-	size          int
-	mayWait       bool          // for others, up to maxWait
-	batch         *parley.Batch // what makes it durable as an intent; nil: SQLite's log is synced for it
-
-	number  uint64       // of the record; 0: it is not written
-	open    atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
-	notKept error        // the record may not be durable
-
-	done   chan struct{}
-	err    error
-	result parley.Result
-}
-
-// settle says that the writer, or the scribe, is done with the request.
-func (r *request) settle() {
-	if r.open.Add(-1) > 0 {
-		return
-	}
-	if r.notKept != nil {
-		r.err, r.result = unknownOutcome(r.notKept), parley.Result{}
-	}
-	close(r.done)
-}
-
-// fail gives the request an error in place of what it was applied to. If there is a record of it, it may be applied
-// after a crash.
-func (r *request) fail(err error) {
-	if r.number != 0 && !errors.Is(err, parley.ErrOutcomeUnknown) {
-		err = unknownOutcome(err)
-	}
-	r.err, r.result = err, parley.Result{}
-}
-
 func (w *writer) init(s *Store) {
 	w.store = s
-	w.wakesScribe, w.wakes = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
+	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
 	w.wait.Stop()
@@ -139,70 +99,6 @@ func lastPos(c *conn) (pos uint64, err error) {
 	_, err = c.one(func(r row) { pos = r.seq(0) },
 		`SELECT max(ifnull((SELECT max(pos) FROM events), 0), ifnull((SELECT value FROM meta WHERE name = 'pos'), 0))`)
 	return pos, err
-}
-
-// submit queues a request and waits for its outcome. If ctx ends before the
-// request is taken, it is withdrawn and nothing is written.
-func (w *writer) submit(ctx context.Context, r *request) error {
-	if w.store.cfg.ReadOnly {
-		return parley.Errorf(parley.CodeUnavailable, "the store was opened for reading only")
-	}
-	select {
-	case w.slots <- struct{}{}:
-	case <-ctx.Done():
-		return translate("commit", ctx.Err())
-	}
-	defer func() { <-w.slots }()
-	if err := ctx.Err(); err != nil {
-		return translate("commit", err)
-	}
-	r.done = make(chan struct{})
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return errClosed()
-	}
-	w.enqueueLocked(r)
-	w.mu.Unlock()
-
-	select {
-	case <-r.done:
-		return w.outcome(ctx, r)
-	case <-ctx.Done():
-	}
-	if w.withdraw(r) {
-		return translate("commit", ctx.Err())
-	}
-	select {
-	case <-r.done: // the outcome came at the same moment
-		return w.outcome(ctx, r)
-	default:
-		return unknownOutcome(ctx.Err())
-	}
-}
-
-// outcome gives what became of a request that is done. One without a record may be refused, or found to be there already, because of
-// others that the scribe is still busy with.
-func (w *writer) outcome(ctx context.Context, r *request) error {
-	if r.number == 0 {
-		if err := w.awaitDurable(ctx); err != nil {
-			return unknownOutcome(err)
-		}
-	}
-	return r.err
-}
-
-// withdraw takes a request out of the queue, if it is still there.
-func (w *writer) withdraw(r *request) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range w.queue {
-		if w.queue[i] == r {
-			w.queue = slices.Delete(w.queue, i, i+1)
-			return true
-		}
-	}
-	return false
 }
 
 // start lets the writer work.
@@ -268,7 +164,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	for i := 0; i < len(g.requests) || w.takeMore(g); i++ {
 		r := g.requests[i]
 		r.result, r.err = parley.Result{}, nil
-		w.seen = max(w.seen, r.number)
+		w.handled = max(w.handled, r.number)
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
 		case err == nil:
@@ -283,7 +179,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 			}
 			return errSpoiled
 		case fatal(err):
-			// Nothing was committed, so nothing was written.
+			// Nothing was committed.
 			return translate("commit", errors.Join(err, w.giveUp()))
 		default:
 			r.err, r.result = translate("commit", err), parley.Result{}
@@ -312,7 +208,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 func (w *writer) resumeRecall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.failed {
+	if !w.intentsOff {
 		w.store.recall.resume()
 	}
 }
@@ -320,12 +216,12 @@ func (w *writer) resumeRecall() {
 // commit commits what was applied, with the number up to which that is all. SQLite's log is synced only if
 // there are requests without an intent.
 func (w *writer) commit(g *group) error {
-	if w.seen > w.marked {
-		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.seen); err != nil {
+	if w.handled > w.marked {
+		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.handled); err != nil {
 			return err
 		}
 	}
-	w.visible.Store(w.seen)
+	w.visible.Store(w.handled)
 	recorded := g.recorded(w.discarded)
 	if w.log != nil {
 		w.log.deferred = recorded
@@ -334,10 +230,10 @@ func (w *writer) commit(g *group) error {
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.marked = w.seen
-	w.logSyncs.logged.Store(w.seen)
+	w.marked = w.handled
+	w.logSyncs.logged.Store(w.handled)
 	if !recorded {
-		w.intents.durable.reach(w.seen) // and all before it
+		w.intents.durable.reach(w.handled) // and all before it
 	}
 	return nil
 }
@@ -397,7 +293,7 @@ func (r *request) duplicate(t *tx) (bool, error) {
 func (w *writer) giveUp() error {
 	c := w.conn
 	w.conn, w.log, w.wal.doubt = nil, nil, true
-	w.intentsFailed()
+	w.stopIntents()
 	return errors.Join(c.keepLog(), c.close())
 }
 
@@ -406,7 +302,7 @@ func (w *writer) giveUp() error {
 // failed sync the operating system may believe that pages are on disk which are
 // not, and only writing them anew makes sure.
 func (w *writer) reopen() error {
-	if w.conn != nil && w.intentsHaveFailed() {
+	if w.conn != nil && w.intentsStopped() {
 		if err := w.giveUp(); err != nil {
 			return err
 		}
@@ -445,7 +341,7 @@ func (w *writer) wakeForLog() {
 	w.mu.Lock()
 	w.logDue = true
 	w.mu.Unlock()
-	w.wakes.Signal()
+	w.wakesWriter.Signal()
 }
 
 // stop refuses further requests and waits for those that are queued.
