@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // bare is the disk's own limit: a file whose space is set aside beforehand, to
@@ -49,7 +51,7 @@ func (b *bare) append(data []byte) error {
 		return fmt.Errorf("write the bare file: %w", err)
 	}
 	b.at += int64(len(data))
-	if err := syncData(b.file); err != nil {
+	if err := disk.SyncData(b.file); err != nil {
 		return fmt.Errorf("sync the bare file: %w", err)
 	}
 	return nil

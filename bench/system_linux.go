@@ -11,16 +11,6 @@ import (
 	"time"
 )
 
-// syncData makes what was written to the file durable, as cheaply as the system
-// allows.
-func syncData(f *os.File) error {
-	for {
-		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
-}
-
 // preallocate sets space aside for the first size bytes of the file.
 func preallocate(f *os.File, size int64) error {
 	err := syscall.Fallocate(int(f.Fd()), 0, 0, size)

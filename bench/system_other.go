@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// syncData makes what was written to the file durable.
-func syncData(f *os.File) error { return f.Sync() }
-
 // preallocate sets space aside for the first size bytes of the file.
 func preallocate(f *os.File, size int64) error { return fillZeros(f, size) }
 
