@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -108,7 +109,7 @@ func (w *writer) recover(applied uint64) error {
 	}
 	// Nobody knows what of the log is on the disk after a crash; moved, it is.
 	w.wal.doubt = true
-	if err := w.move(sqlite3.CHECKPOINT_FULL); errors.Is(err, sqlite3.BUSY) {
+	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
 		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
 	} else if err != nil {
 		return fmt.Errorf("move the log after a crash: %w", err)
@@ -117,6 +118,17 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	return in.reset(func() bool { return w.numbered > w.marked })
+}
+
+// moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
+func (w *writer) moveAll() error {
+	for until := time.Now().Add(busyTimeout); ; <-time.After(movePause) {
+		err := w.move(sqlite3.CHECKPOINT_FULL)
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
+			return err
+		}
+		w.wal.doubt = true
+	}
 }
 
 // openExisting opens the files that are there, and reports whether there are any.

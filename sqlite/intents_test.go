@@ -207,7 +207,7 @@ func TestIntents_RedactionBeside(t *testing.T) {
 	t.Parallel()
 	const writers = 6
 	seed := soak.Seed(t)
-	for range soak.Count(100, 1000) {
+	for range soak.Count(50, 500) {
 		seed++
 		random := rand.New(rand.NewPCG(seed, 0))
 		disk := faultvfs.NewDisk(seed)
