@@ -29,12 +29,13 @@ func (o *oracle) redact(s *oracleSession, seq uint64) error {
 }
 
 // eraseInput takes away what an input said: in its own event, and in the message
-// that shows it.
+// that shows it, also if another input took that away before: a delivery of it may
+// have been written anew.
 func (o *oracle) eraseInput(in oracleInput) {
 	o.erase(o.event(in.event))
 	for i := range o.events {
 		e := &o.events[i]
-		if m, ok := e.body.(*parley.Message); ok && e.writer == in.owner && slices.Contains(m.Inputs, in.row.Ref) {
+		if e.writer == in.owner && e.Type == parley.EventMessage && in.row.Shown > 0 && e.Seq == in.row.Shown {
 			o.erase(e)
 		}
 	}
