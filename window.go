@@ -1,6 +1,9 @@
 package parley
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Window is what a turn shows to the model, in turn order: the messages of a
 // turn stand together, and what was only logged while it ran comes after it.
@@ -21,8 +24,9 @@ const NoResult = "There is no result: the turn ended before this call was done."
 // Past has no tool result without its call, and no call without a result: what is
 // missing is replaced by [NoResult]. Turn may end with calls that have none yet.
 func WindowOf(events []Event, turn TurnID) (Window, error) {
-	var blocks []*block
-	byTurn := map[TurnID]*block{}
+	shown := make([]shownMessage, 0, len(events))
+	blocks := 0
+	blockOf := make(map[TurnID]int, len(events)/2) // most turns have a question and an answer
 	for i := range events {
 		e := &events[i]
 		switch e.Type {
@@ -36,48 +40,48 @@ func WindowOf(events []Event, turn TurnID) (Window, error) {
 		}
 		switch b := body.(type) {
 		case *Rewound:
-			for _, bl := range blocks {
-				bl.cut(b.ToSeq)
-			}
+			shown = slices.DeleteFunc(shown, func(m shownMessage) bool { return m.seq > b.ToSeq })
 		case *Message:
 			if b.Hidden {
 				continue
 			}
-			bl := byTurn[e.Turn]
-			if bl == nil || e.Turn == "" {
-				bl = &block{turn: e.Turn, messages: make([]Message, 0, 2)} // most have a question and an answer
-				blocks = append(blocks, bl)
-				byTurn[e.Turn] = bl
+			block, known := blockOf[e.Turn]
+			if !known || e.Turn == "" {
+				block = blocks
+				blocks++
+				blockOf[e.Turn] = block
 			}
-			bl.messages = append(bl.messages, *b)
-			bl.seqs = append(bl.seqs, e.Seq)
+			shown = append(shown, shownMessage{b, e.Seq, block})
 		}
 	}
-	w := Window{Past: make([]Message, 0, len(events))}
-	for _, bl := range blocks {
-		if bl.turn == turn && turn != "" {
-			w.Turn = appendWhole(nil, bl.messages, false)
-			break
+	// What belongs together mostly stands together already.
+	slices.SortStableFunc(shown, func(a, b shownMessage) int { return cmp.Compare(a.block, b.block) })
+	w := Window{Past: make([]Message, 0, len(shown))}
+	own, underWay := blockOf[turn]
+	underWay = underWay && turn != ""
+	var block []Message
+	for i := 0; i < len(shown); {
+		number := shown[i].block
+		block = block[:0]
+		for ; i < len(shown) && shown[i].block == number; i++ {
+			block = append(block, *shown[i].message)
 		}
-		w.Past = appendWhole(w.Past, bl.messages, true)
+		if underWay && number >= own {
+			if number == own {
+				w.Turn = appendWhole(nil, block, false)
+			}
+			break // what was only logged since comes after it
+		}
+		w.Past = appendWhole(w.Past, block, true)
 	}
 	return w, nil
 }
 
-// block is the messages of one turn, or one message outside of all turns.
-type block struct {
-	turn     TurnID
-	messages []Message
-	seqs     []uint64
-}
-
-// cut takes away what came after seq.
-func (b *block) cut(seq uint64) {
-	i, found := slices.BinarySearch(b.seqs, seq)
-	if found {
-		i++
-	}
-	b.seqs, b.messages = b.seqs[:i], b.messages[:i]
+// shownMessage is a message of a window on the way to its place.
+type shownMessage struct {
+	message *Message
+	seq     uint64
+	block   int // those of one turn are a block, and each outside of all turns is one
 }
 
 // TurnInOrder gives the messages of a turn that is under way as models want them:
