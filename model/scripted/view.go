@@ -19,15 +19,15 @@ const (
 // view is what the rules look at: where a conversation stands after some of its
 // messages.
 type view struct {
-	offered []string // names of tools
-	user    string   // what was said last, as it came
-	heard   string   // the same without what a group puts in front, once somebody listens
-	lower   string   // the same in small letters
-	deaf    bool     // nobody has listened to it yet
-	said    []string // what was said before
-	media   []string // what came with it, described
-	turn    int      // how often people have spoken; messages in a row are one
-	round   int      // how many answers there are since, and one
+	offered []string              // names of tools
+	user    string                // what was said last, as it came, once somebody listens
+	heard   string                // the same without what a group puts in front
+	lower   string                // the same in small letters
+	deaf    bool                  // nobody has listened to it yet
+	said    []parley.ModelMessage // by people
+	media   []string              // what came with it, described
+	turn    int                   // how often people have spoken; messages in a row are one
+	round   int                   // how many answers there are since, and one
 	speaker parley.MessageRole
 	calls   map[parley.CallID]string // names of the tools that the last answer calls
 	results []result                 // of these calls
@@ -85,17 +85,12 @@ func (v *view) hear(m parley.ModelMessage) {
 		v.turn++
 		v.media = nil
 	}
-	if v.user != "" {
-		v.said = append(v.said, v.user)
-	}
-	text := make([]parley.Part, 0, len(m.Parts))
 	for _, p := range m.Parts {
-		text = append(text, p.Part)
 		if p.Media != nil {
 			v.media = append(v.media, describe(p.Media, len(p.Data)))
 		}
 	}
-	v.user = strings.TrimSpace(clean(parley.PlainText(text)))
+	v.said = append(v.said, m)
 	v.round, v.results, v.deaf = 1, nil, true
 }
 
@@ -105,8 +100,18 @@ func (v *view) listen() {
 		return
 	}
 	v.deaf = false
+	v.user = textOf(v.said[len(v.said)-1])
 	v.heard = strings.TrimSpace(v.user[len(inFront.FindString(v.user)):])
 	v.lower = strings.ToLower(v.heard)
+}
+
+// textOf gives what a message says.
+func textOf(m parley.ModelMessage) string {
+	parts := make([]parley.Part, 0, len(m.Parts))
+	for _, p := range m.Parts {
+		parts = append(parts, p.Part)
+	}
+	return strings.TrimSpace(clean(parley.PlainText(parts)))
 }
 
 // describe says what a file is, by its bytes if they are there.
@@ -171,8 +176,10 @@ func (v *view) shown() string {
 // quoted gives what was said before, the latest first.
 func (v *view) quoted() string {
 	var lines []string
-	for i := len(v.said) - 1; i >= 0 && len(lines) < saidMost; i-- {
-		lines = append(lines, fmt.Sprintf("%d. “%s”", len(lines)+1, cut(v.said[i], saidRunes)))
+	for i := len(v.said) - 2; i >= 0 && len(lines) < saidMost; i-- {
+		if text := textOf(v.said[i]); text != "" {
+			lines = append(lines, fmt.Sprintf("%d. “%s”", len(lines)+1, cut(text, saidRunes)))
+		}
 	}
 	return list(lines)
 }
