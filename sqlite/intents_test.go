@@ -78,7 +78,7 @@ func TestIntents_Random(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-	}, storetest.RandomConfig{Sequences: soak.Count(400, 4000)})
+	}, storetest.RandomConfig{Sequences: soak.Count(150, 1500)})
 }
 
 // leftBehind is a folder with a store whose power was cut after some commits; SQLite's log has a header, and nothing of them.

@@ -127,7 +127,8 @@ func (r *recall) known(generation uint64, key runKey, first, last uint64, limit 
 		events = events[:limit]
 		next = events[limit-1].Seq + 1
 	}
-	return slices.Clone(events), next
+	room := min(last+1-next, uint64(limit-len(events)), fewEvents) // for those that are not kept
+	return append(make([]parley.Event, 0, len(events)+int(room)), events...), next
 }
 
 // keep keeps events that were read: all from first to last.
