@@ -62,6 +62,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	ctx = context.WithoutCancel(ctx)
 	reserve := a.reserveHeap()
 	defer runtime.KeepAlive(reserve)
+	if reserve != nil {
+		resting, over := context.WithCancel(ctx)
+		defer over()
+		go collectWhenQuiet(resting)
+	}
 	d, err := a.startDaemon(ctx, o)
 	if err != nil {
 		return err
