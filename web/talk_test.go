@@ -216,11 +216,12 @@ func TestRefusals(t *testing.T) {
 	p := open(t, a.url+at(id))
 	p.shows("#title", "Refusals")
 
-	a.set(func() {
-		a.refuse = []refusal{{status: http.StatusTooManyRequests, code: "rate_limited", message: "too many requests", after: 1}}
+	a.set(func() { // until the page was seen to wait, however slow this machine is
+		a.refuse = slices.Repeat([]refusal{{status: http.StatusTooManyRequests, code: "rate_limited", message: "too many requests", after: 1}}, 100)
 	})
 	p.write("in a hurry")
 	p.shows(".user.waiting .meta", "Not sent yet, trying again: too many requests")
+	a.set(func() { a.refuse = nil })
 	p.reads(".user .prose", "in a hurry")
 	p.until(`document.querySelector('.user.waiting') === null`)
 
