@@ -32,8 +32,15 @@ type loginIn struct {
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sign in to Parley</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}
-button,input{font:inherit;padding:.5rem 1rem}input{width:100%;box-sizing:border-box;margin-bottom:1rem}</style></head>
+<style>
+:root{color-scheme:light dark;--paper:#fbfaf7;--ink:#24231f;--soft:#6b6860;--line:#e2dfd6;--accent:#2b6a5f;--on-accent:#fff;--warn:#a2402b}
+@media (prefers-color-scheme:dark){:root{--paper:#191918;--ink:#e9e6df;--soft:#a09c92;--line:#32312d;--accent:#7fbfae;--on-accent:#10201c;--warn:#f09a84}}
+body{font:16px/1.55 system-ui,sans-serif;max-width:22rem;margin:20vh auto;padding:0 1rem;background:var(--paper);color:var(--ink)}
+button,input{font:inherit;width:100%;box-sizing:border-box;padding:.6rem 1rem;border:1px solid var(--line);border-radius:10px}
+input{margin:.25rem 0 1rem;background:transparent;color:inherit}
+button{background:var(--accent);color:var(--on-accent);border-color:var(--accent);cursor:pointer}
+form+p{color:var(--soft);font-size:.9rem}[role=alert]{color:var(--warn)}
+</style></head>
 <body><h1>Parley</h1>
 {{if .Problem}}<p role="alert">{{.Problem}}</p>{{end}}
 <form method="post" action="{{.Action}}">
