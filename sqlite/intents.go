@@ -234,5 +234,6 @@ func (in *intents) close(remove bool) error {
 		}
 		*f = intentFile{}
 	}
+	in.buf = nil
 	return errors.Join(errs...)
 }

@@ -63,7 +63,10 @@ func TestIntents_Random(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = s.Close() }) // it fails where the power is off
+			t.Cleanup(func() {
+				_ = s.Close() // it fails where the power is off
+				s = nil       // tests that are over are kept, and what their cleanups refer to with them
+			})
 			return recorded{s, t, disk, dir}
 		},
 		Crash: func(t testing.TB, store parley.Store) {

@@ -27,7 +27,8 @@ const (
 	shortWait = 200 * time.Microsecond
 
 	// SQLite walks the whole cache of a connection at the end of a commit that has put pages of a tree in another order: with 8 MiB
-	// that took a fifth of the writer's time in a busy daemon. What is not in it is in the system's memory.
+	// that took a fifth of the writer's time in a busy daemon. What is not in it is in the system's memory, and what a
+	// larger transaction has changed SQLite writes to the log before its end.
 	writerCacheKiB = 2 << 10
 	readerCacheKiB = 4 << 10
 

@@ -43,6 +43,7 @@ func openWith(t testing.TB, path string, cfg sqlite.Config) *sqlite.Store {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		s = nil // tests that are over are kept, and what their cleanups refer to with them
 	})
 	return s
 }

@@ -375,6 +375,6 @@ func (w *writer) close() error {
 		}
 	}
 	c := w.conn
-	w.conn = nil
+	w.conn, w.log = nil, nil
 	return errors.Join(err, c.close())
 }

@@ -44,7 +44,7 @@ type Layer struct {
 // Table is every package of the module, from the bottom to the top.
 var Table = []Layer{
 	{Path: Root, Holds: "the domain as types; what a store, a runner and the seams around them promise; error codes", Core: true},
-	{Path: "internal/disk", Holds: "files that survive a crash: whole writes, synced names, locks, owners"},
+	{Path: "internal/disk", Holds: "files that survive a crash: whole writes, synced names and data, writes past the system's memory, locks, owners"},
 	{Path: "internal/wire", Holds: "values as bytes that a later version can still read"},
 
 	{Path: "route", Holds: "from an inbound to agent, scope, key and aliases; explains itself", Imports: []string{Root}},

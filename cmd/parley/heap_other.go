@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// untouch does nothing where pages cannot be given back and stay usable.
-func untouch([]byte) {}
