@@ -25,8 +25,8 @@ const NoResult = "There is no result: the turn ended before this call was done."
 // missing is replaced by [NoResult]. Turn may end with calls that have none yet.
 func WindowOf(events []Event, turn TurnID) (Window, error) {
 	shown := make([]shownMessage, 0, len(events))
-	blocks := 0
-	blockOf := make(map[TurnID]int, len(events)/2) // most turns have a question and an answer
+	blocks := 0                 // so many there are
+	blockOf := map[TurnID]int{} // the number of a turn's
 	for i := range events {
 		e := &events[i]
 		switch e.Type {
@@ -45,13 +45,13 @@ func WindowOf(events []Event, turn TurnID) (Window, error) {
 			if b.Hidden {
 				continue
 			}
-			block, known := blockOf[e.Turn]
+			number, known := blockOf[e.Turn]
 			if !known || e.Turn == "" {
-				block = blocks
+				number = blocks
 				blocks++
-				blockOf[e.Turn] = block
+				blockOf[e.Turn] = number
 			}
-			shown = append(shown, shownMessage{b, e.Seq, block})
+			shown = append(shown, shownMessage{b, e.Seq, number})
 		}
 	}
 	// What belongs together mostly stands together already.

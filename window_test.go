@@ -135,6 +135,20 @@ func TestWindow(t *testing.T) {
 			l.say("t1", parley.MessageTool, resultPart("1", "x"))
 			l.add("", &parley.Rewound{ToSeq: 2})
 		}, "a call:1 none:1", ""},
+		{"rewound before all of its own turn", func(l *logbook) {
+			l.say("t1", parley.MessageUser, text("a"))
+			l.say("t2", parley.MessageUser, text("b"))
+			l.add("", &parley.Rewound{ToSeq: 1})
+			l.say("", parley.MessageUser, text("logged"))
+		}, "a", ""},
+		{"what was carried here was not taken back here", func(l *logbook) {
+			l.say("t0", parley.MessageUser, text("a"))
+			l.say("t0", parley.MessageAssistant, text("b"))
+			l.events[0].Seq, l.events[1].Seq = 0, 0
+			l.say("t1", parley.MessageUser, text("c"))
+			l.add("", &parley.Rewound{ToSeq: 0})
+			l.say("t2", parley.MessageUser, text("d"))
+		}, "a b", "d"},
 		{"hidden from models", func(l *logbook) {
 			l.say("t1", parley.MessageUser, text("a"))
 			l.add("t1", &parley.Message{ID: "h", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{text("please wait")}})

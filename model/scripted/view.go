@@ -25,7 +25,7 @@ type view struct {
 	lower   string                // the same in small letters
 	deaf    bool                  // nobody has listened to it yet
 	said    []parley.ModelMessage // by people
-	media   []string              // what came with it, described
+	media   []string              // what came with the last, described
 	turn    int                   // how often people have spoken; messages in a row are one
 	round   int                   // how many answers there are since, and one
 	speaker parley.MessageRole
