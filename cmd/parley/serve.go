@@ -63,9 +63,10 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	reserve := a.reserveHeap()
 	defer runtime.KeepAlive(reserve)
 	if reserve != nil {
-		resting, over := context.WithCancel(ctx)
-		defer over()
-		go collectWhenQuiet(resting)
+		quiet, stop := context.WithCancel(ctx)
+		var looks sync.WaitGroup
+		looks.Go(func() { newQuietHeap().run(quiet) })
+		defer func() { stop(); looks.Wait() }()
 	}
 	d, err := a.startDaemon(ctx, o)
 	if err != nil {
