@@ -100,8 +100,12 @@ func TestChat_DaemonMoves(t *testing.T) {
 		return cmd, told
 	}
 	daemon := daemonOn(t, dir)
+	acknowledged := func() { // who has no answer to a message sends it again, and says nothing of that
+		t.Helper()
+		eventually(t, "the message is acknowledged", func() bool { return strings.Contains(daemon.err.String(), `/messages" status=202`) })
+	}
 	cmd, told := start("slow")
-	eventually(t, "the turn runs", func() bool { return strings.Contains(daemon.get("/api/turns").body, "running") })
+	acknowledged()
 	daemon.kill()
 	eventually(t, "the loss is told", func() bool { return strings.Contains(told.String(), "the connection is lost") })
 	daemon = daemonOn(t, dir)
@@ -109,7 +113,7 @@ func TestChat_DaemonMoves(t *testing.T) {
 		t.Errorf("%v: %s", err, told)
 	}
 	cmd, told = start("slow")
-	eventually(t, "the turn runs", func() bool { return strings.Contains(daemon.get("/api/turns").body, "running") })
+	acknowledged()
 	daemon.kill()
 	eventually(t, "the loss is told", func() bool { return strings.Contains(told.String(), "the connection is lost") })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
