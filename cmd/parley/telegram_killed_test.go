@@ -34,9 +34,11 @@ func TestTelegram_Killed(t *testing.T) {
 	l := &killedTelegram{killedLoad: newKilled(t), server: server, random: rand.New(rand.NewPCG(soak.Seed(t), 2))}
 	l.configure()
 	// What Telegram has taken, it confirms a little later: so many kills come in between.
-	for _, method := range []string{"sendMessage", "editMessageText"} {
-		server.Inject(telegramserver.Fault{Kind: telegramserver.FaultSlow, Method: method, Times: -1, Delay: 20 * time.Millisecond})
+	slow := func(method string) *telegramserver.Injected {
+		return server.Inject(telegramserver.Fault{Kind: telegramserver.FaultSlow, Method: method, Times: -1, Delay: 20 * time.Millisecond})
 	}
+	sends := slow("sendMessage")
+	slow("editMessageText")
 	l.start()
 	waiting, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
@@ -51,13 +53,19 @@ func TestTelegram_Killed(t *testing.T) {
 		all.Go(func() { l.talk(talking, waiting, c, rand.New(rand.NewPCG(seed, 3))) })
 	}
 	kills := soak.Count(50, 500)
-	for range kills {
+	for n := range kills {
 		life := 50 + l.random.IntN(400)
 		if l.random.IntN(5) == 0 {
 			life += 3000 // in which slow answers come to their end
 		}
 		timer := time.NewTimer(time.Duration(life) * time.Millisecond)
 		<-timer.C
+		if n%10 == 0 { // others come in between by chance, or none does
+			before := sends.Hits()
+			if err := server.Wait(waiting, func() bool { return sends.Hits() > before }); err != nil {
+				t.Fatal(err)
+			}
+		}
 		l.kill()
 		l.kills = append(l.kills, time.Now())
 		l.start()
