@@ -104,6 +104,9 @@ func (w *writer) checkpoint() {
 	default:
 		w.finish()
 	}
+	if w.conn != nil && w.logSyncs.lostErr() != nil {
+		_ = w.giveUp() // the next commit says why
+	}
 }
 
 // startMover lets the log be moved beside the commits.
@@ -169,7 +172,7 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 func (w *writer) move(mode sqlite3.CheckpointMode) error {
 	if w.wal.doubt {
 		if w.log != nil {
-			if err := w.logSyncs.writeAnew(w.log.File); err != nil {
+			if err := w.logSyncs.writeAnew(w.log.File, w.wal.pages); err != nil {
 				return err
 			}
 		}

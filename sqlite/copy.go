@@ -67,7 +67,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if err != nil {
 		return err
 	}
-	if err := s.writer.awaitDurable(ctx); err != nil {
+	if err := errors.Join(s.writer.logSyncs.lostErr(), s.writer.awaitDurable(ctx)); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {

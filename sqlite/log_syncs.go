@@ -8,18 +8,25 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/parley-run/parley"
 )
 
 // logSyncs are the syncs of SQLite's log, by whichever connection.
 //
 // After one that failed, the operating system may take pages for written that are not, and the next would succeed without them. Commits have
 // not synced those pages themselves, so nothing may rely on a sync until the whole log was written anew.
+//
+// Some file systems also forget those pages, so that the log is read as it was before. What commits have put there is then only in the
+// intents, and nothing may be read or written until the store was opened again, which applies it from there.
 type logSyncs struct {
 	intents *intents
 	logged  atomic.Uint64 // the log has what was applied up to this number
 
 	mu         sync.Mutex
 	distrusted bool // one has failed, and the log was not written anew
+
+	lost atomic.Bool // the log was found without something that was written to it
 }
 
 // sync makes the log durable, and lets go of the intents that it has.
@@ -38,11 +45,63 @@ func (l *logSyncs) sync(sync func() error) error {
 	return nil
 }
 
-// writeAnew writes the whole log again, and syncs it. Nobody else writes it at that time.
-func (l *logSyncs) writeAnew(f vfs.File) error {
+// writeAnew writes the whole log again, and syncs it. Nobody else writes it at that time. Commits have put so many frames there.
+func (l *logSyncs) writeAnew(f vfs.File, frames int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Whole units, for a log that is encrypted.
+	if err := l.checkLocked(f, frames); err != nil {
+		return err
+	}
+	err := eachPartOfLog(f, func(part []byte, at int64) error {
+		_, err := f.WriteAt(part, at)
+		return err
+	})
+	if err == nil {
+		err = f.Sync(vfs.SYNC_NORMAL)
+	}
+	if err != nil {
+		return err
+	}
+	l.distrusted = false
+	return nil
+}
+
+// checkAfterFailure looks whether a sync that failed has taken something from the log, as long as it can be read.
+func (l *logSyncs) checkAfterFailure(f vfs.File, frames int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.checkLocked(f, frames) // it is checked again before the log is written anew
+}
+
+// checkLocked compares a log that is distrusted with how many frames commits have put there. The caller holds the mutex.
+func (l *logSyncs) checkLocked(f vfs.File, frames int) error {
+	if !l.distrusted {
+		return nil
+	}
+	var sums logSums
+	err := eachPartOfLog(f, func(part []byte, _ int64) error {
+		sums.add(part)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if sums.whole < frames {
+		l.lost.Store(true)
+	}
+	return l.lostErr()
+}
+
+// lostErr gives an error if the log was found without something that was written to it.
+func (l *logSyncs) lostErr() error {
+	if !l.lost.Load() {
+		return nil
+	}
+	return parley.Errorf(parley.CodeUnavailable, "the disk failed, and has lost changes that it had taken; nothing acknowledged is gone, but Parley has to be stopped and started again to put it back; and look after the disk")
+}
+
+// eachPartOfLog gives the log part by part: its header, then whole frames, in units that can be written again where it is encrypted.
+func eachPartOfLog(f vfs.File, visit func(part []byte, at int64) error) error {
 	buf := make([]byte, writeTogether*frameBytes)
 	for at, size := int64(0), logHeaderBytes; ; at, size = at+int64(size), len(buf) {
 		n, err := f.ReadAt(buf[:size], at)
@@ -50,20 +109,15 @@ func (l *logSyncs) writeAnew(f vfs.File) error {
 			return err
 		}
 		if size == len(buf) {
-			n -= n % frameBytes // half a page at the end is nobody's
+			n -= n % frameBytes // half a frame at the end is nobody's
 		}
 		if n > 0 {
-			if _, err := f.WriteAt(buf[:n], at); err != nil {
+			if err := visit(buf[:n], at); err != nil {
 				return err
 			}
 		}
 		if n < size {
-			break
+			return nil
 		}
 	}
-	if err := f.Sync(vfs.SYNC_NORMAL); err != nil {
-		return err
-	}
-	l.distrusted = false
-	return nil
 }

@@ -52,7 +52,9 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	}()
 	err = c.transact(ctx, f)
 	ended = true
-	if err == nil {
+	if lost := s.writer.logSyncs.lostErr(); lost != nil {
+		err = lost // what was read may be nonsense
+	} else if err == nil {
 		err = s.writer.awaitDurable(ctx)
 	}
 	return translate(op, errors.Join(orEnd(ctx, err), s.readers.giveBack(c, err)))

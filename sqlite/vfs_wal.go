@@ -31,6 +31,8 @@ type walFile struct {
 	// that is durable by other means.
 	deferred bool
 	pending  int64 // bytes before at that the system was not asked to write
+	// startOverFunc, if set, is called before the header is written: what was in the log is in the database.
+	startOverFunc func()
 	// syncFunc, if set, is called to sync, with what does it.
 	syncFunc func(sync func() error) error
 }
@@ -52,12 +54,15 @@ func (f *walFile) write() error {
 	if len(f.gathered) == 0 {
 		return nil
 	}
+	if f.at == 0 {
+		f.pending = 0
+		if f.startOverFunc != nil {
+			f.startOverFunc()
+		}
+	}
 	n, err := f.File.WriteAt(f.gathered, f.at)
 	if err == nil && n < len(f.gathered) {
 		err = sqlite3.IOERR_WRITE
-	}
-	if f.at == 0 {
-		f.pending = 0 // it starts over
 	}
 	f.at += int64(len(f.gathered))
 	f.pending += int64(len(f.gathered))

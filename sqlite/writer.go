@@ -89,6 +89,7 @@ func (w *writer) adoptLog(c *conn) error {
 	}
 	if w.log, _ = f.(*walFile); w.log != nil {
 		w.log.syncFunc = w.logSyncs.sync
+		w.log.startOverFunc = func() { w.wal.noteLength(0) }
 	}
 	return nil
 }
@@ -292,6 +293,9 @@ func (r *request) duplicate(t *tx) (bool, error) {
 // stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
 	c := w.conn
+	if w.log != nil {
+		w.logSyncs.checkAfterFailure(w.log.File, w.wal.pages)
+	}
 	w.conn, w.log, w.wal.doubt = nil, nil, true
 	w.stopIntents()
 	return errors.Join(c.keepLog(), c.close())
@@ -302,6 +306,9 @@ func (w *writer) giveUp() error {
 // failed sync the operating system may believe that pages are on disk which are
 // not, and only writing them anew makes sure.
 func (w *writer) reopen() error {
+	if err := w.logSyncs.lostErr(); err != nil {
+		return err
+	}
 	if w.conn != nil && w.intentsStopped() {
 		if err := w.giveUp(); err != nil {
 			return err
@@ -326,6 +333,7 @@ func (w *writer) reopen() error {
 	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
+	w.wal.noteLength(0)
 	err = w.adopt(c)
 	if err == nil {
 		err = w.startIntentsOver()

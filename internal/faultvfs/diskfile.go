@@ -96,11 +96,20 @@ func (f *diskFile) Sync(vfs.SyncFlag) error {
 	return nil
 }
 
-// lose is a sync that failed and lost.
-func (f *diskFile) lose() {
+// lose is a sync that failed and lost. If it reverts, that is what is read from then on.
+func (f *diskFile) lose(revert bool) error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	if !f.disk.isCut {
-		f.node.lose(f.disk.rand)
+	if f.disk.isCut {
+		return nil
 	}
+	f.node.lose(f.disk.rand)
+	if !revert {
+		return nil
+	}
+	if err := f.File.Truncate(int64(len(f.node.safe))); err != nil {
+		return err
+	}
+	_, err := f.File.WriteAt(f.node.safe, 0)
+	return err
 }

@@ -35,7 +35,8 @@
 // A sync that fails may lose ([Rule.Lose]): a random part of the unsynced changes
 // becomes safe, the rest will never be, though reads still show them and later
 // syncs succeed. This is what Linux does: after a failed fsync the pages count as
-// clean. Only writing the bytes again makes them safe.
+// clean. Only writing the bytes again makes them safe. Where it also reverts ([Rule.Revert]),
+// reads show what is safe, as on file systems that drop such pages.
 //
 // The disk never syncs the real files, so tests on it run at the speed of
 // memory.

@@ -59,7 +59,9 @@ func (f *faultFile) Sync(flags vfs.SyncFlag) error {
 		return f.File.Sync(flags)
 	}
 	if d, ok := vfsutil.UnwrapFile[*diskFile](f.File); ok && r.Lose {
-		d.lose()
+		if err := d.lose(r.Revert); err != nil {
+			return err
+		}
 	}
 	return r.err(Sync)
 }

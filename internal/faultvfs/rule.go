@@ -28,6 +28,8 @@ type Rule struct {
 	Short bool
 	// Lose makes a failing sync on a [Disk] lose what it should have made safe.
 	Lose bool
+	// Revert, with Lose, shows what is lost as it was before.
+	Revert bool
 	// Do is called at that moment, and the operation then happens as if there
 	// were no rule.
 	Do func()

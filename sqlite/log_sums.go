@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// logSums follows the sums of a write-ahead log: those of its header, and of each frame together with all before it. So it
+// tells how many of its frames are as they were written.
+type logSums struct {
+	order  binary.ByteOrder // of the words that are summed; nil before the header
+	salt   [8]byte          // frames of an earlier use of the log have another
+	s0, s1 uint32
+	whole  int  // frames that are
+	over   bool // the next one is not, or is not of this log
+}
+
+// add takes the header, and after it whole frames, in their order.
+func (s *logSums) add(data []byte) {
+	if s.over {
+		return
+	}
+	if s.order == nil {
+		s.addHeader(data)
+		return
+	}
+	for ; len(data) >= frameBytes && !s.over; data = data[frameBytes:] {
+		s.addFrame(data[:frameBytes])
+	}
+}
+
+func (s *logSums) addHeader(header []byte) {
+	if s.over = len(header) < logHeaderBytes; s.over {
+		return
+	}
+	switch binary.BigEndian.Uint32(header) {
+	case logMagic:
+		s.order = binary.LittleEndian
+	case logMagic | 1:
+		s.order = binary.BigEndian
+	default:
+		s.over = true
+		return
+	}
+	copy(s.salt[:], header[16:])
+	s.sum(header[:24])
+	s.over = !s.isSum(header[24:])
+}
+
+// addFrame counts a frame. What is summed of its own header are the first two words.
+func (s *logSums) addFrame(frame []byte) {
+	s.sum(frame[:8])
+	s.sum(frame[frameHeaderBytes:])
+	if s.over = !bytes.Equal(frame[8:16], s.salt[:]) || !s.isSum(frame[16:]); !s.over {
+		s.whole++
+	}
+}
+
+func (s *logSums) isSum(sum []byte) bool {
+	return binary.BigEndian.Uint32(sum) == s.s0 && binary.BigEndian.Uint32(sum[4:]) == s.s1
+}
+
+// sum adds pairs of words, as the format of the log has it.
+func (s *logSums) sum(data []byte) {
+	for ; len(data) >= 8; data = data[8:] {
+		s.s0 += s.order.Uint32(data) + s.s1
+		s.s1 += s.order.Uint32(data[4:]) + s.s0
+	}
+}
