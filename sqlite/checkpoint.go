@@ -104,8 +104,8 @@ func (w *writer) checkpoint() {
 	default:
 		w.finish()
 	}
-	if w.conn != nil && w.logSyncs.lostErr() != nil {
-		_ = w.giveUp() // the next commit says why
+	if w.conn != nil && l.moving == nil && w.logSyncs.distrusted.Load() {
+		_ = w.giveUp() // the next commit puts it right, or says why it cannot
 	}
 }
 
@@ -158,7 +158,6 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 		w.retry()
 		return
 	}
-	l.pages, l.moveAt = 0, 0
 	if mode == sqlite3.CHECKPOINT_TRUNCATE {
 		l.scrub = false
 	}
@@ -182,8 +181,12 @@ func (w *writer) move(mode sqlite3.CheckpointMode) error {
 		w.wal.doubt = false
 	}
 	_, _, err := w.conn.db.WALCheckpoint("main", mode)
-	if err != nil && !errors.Is(err, sqlite3.BUSY) {
+	switch {
+	case err == nil && (mode == sqlite3.CHECKPOINT_RESTART || mode == sqlite3.CHECKPOINT_TRUNCATE):
+		w.wal.noteLength(0)
+	case err != nil && !errors.Is(err, sqlite3.BUSY):
 		w.wal.doubt = true
+		w.checkLogAfterFailure()
 	}
 	return err
 }

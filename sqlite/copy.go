@@ -51,7 +51,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	}()
 	c, err := s.connectReader()
 	if err != nil {
-		return err
+		return s.writer.logSyncs.orLost(err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	err = c.transact(ctx, func(c *conn) error {
@@ -64,10 +64,10 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
+	if err := s.writer.logSyncs.orLost(err); err != nil {
 		return err
 	}
-	if err := errors.Join(s.writer.logSyncs.lostErr(), s.writer.awaitDurable(ctx)); err != nil {
+	if err := s.writer.awaitDurable(ctx); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {

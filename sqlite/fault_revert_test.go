@@ -1,50 +1,122 @@
 package sqlite_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
 	"github.com/parley-run/parley/internal/soak"
+	"github.com/parley-run/parley/sqlite"
 )
 
-// TestFaultReverts fails a sync of the log on a file system that then drops what was to be synced, so that the log is read as it was
-// before. What commits had put there is nowhere but in the intents. The store goes on only if the log still has all of it; else it refuses, says what to do, and that helps.
+// reverted is a sync of the log that fails on a file system which then drops what was to be synced, so that the log is read as it was
+// before.
+var reverted = faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true, Revert: true}
+
+// revertCases are the moments at which that happens.
+var revertCases = []struct {
+	name string
+	fail func(r *rig) error // gives what a commit after it got
+}{
+	{"a large batch", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), true) }},
+	{"the mover", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), false) }},
+	{"the log is written anew", func(r *rig) error {
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
+		return r.commitUntil(r.faults.Inject(reverted), false)
+	}},
+}
+
+// TestFaultReverts has syncs that revert. What commits had put into the log is nowhere but in the intents. The store goes on only if
+// the log still has all of it; else it refuses, says what to do, and that helps.
 func TestFaultReverts(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
-	refusals := 0
-	for i := range uint64(soak.Count(12, 120)) {
-		r := newRig(t, seed+i)
-		r.start()
-		fault := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true, Revert: true})
-		err := r.commitUntil(fault, i%2 == 0)
-		if err == nil {
-			r.cut()
-			continue
-		}
-		refusals++
-		for what, err := range map[string]error{"commit": err, "read": r.read()} {
-			wantUnavailable(t, err)
-			if err == nil || !strings.Contains(err.Error(), "stopped and started again") {
-				t.Errorf("a %s does not say what to do: %v", what, err)
+	for _, tc := range revertCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			refusals := 0
+			for i := range uint64(soak.Count(8, 80)) {
+				r := newRig(t, seed+i)
+				if i%2 == 1 {
+					r.book.key = someKey(int(i))
+					r.cfg.Key = r.book.key
+				}
+				r.start()
+				reader := r.openReader()
+				if tc.fail(r) != nil {
+					refusals++
+					r.wantRefusals()
+					if i%4 < 2 { // else the power goes
+						r.startAgain(reader)
+					}
+				}
+				if err := reader.Close(); err != nil {
+					t.Error(err)
+				}
+				r.cut()
 			}
-		}
-		if i%4 < 2 { // else the power goes
-			if err := r.store.Close(); err != nil {
-				t.Errorf("close: %v", err)
+			t.Logf("%d refusals", refusals)
+			if refusals == 0 {
+				t.Error("nothing was lost: this proves nothing")
 			}
-			if err := r.open(); err != nil {
-				t.Fatalf("start again: %v", err)
-			}
-			r.mustCommit(3)
-		}
-		r.cut()
+		})
 	}
-	t.Logf("%d refusals", refusals)
-	if refusals == 0 {
-		t.Error("nothing was lost: this proves nothing")
+}
+
+// wantRefusals wants a store that has lost something of its log to say so, whatever is asked.
+func (r *rig) wantRefusals() {
+	r.t.Helper()
+	ctx := r.t.Context()
+	errOfCaller := errors.New("what was read is nonsense")
+	for what, err := range map[string]error{
+		"commit": r.commit(r.name()),
+		"read":   r.read(),
+		"view": r.store.View(ctx, func(ctx context.Context) error {
+			if _, err := r.store.Session(ctx, parley.SeeAll(), poolSession(0)); err != nil {
+				return err
+			}
+			return errOfCaller
+		}),
+		"copy": r.store.CopyTo(ctx, r.path+".copy", nil, nil),
+	} {
+		wantUnavailable(r.t, err)
+		if err == nil || !strings.Contains(err.Error(), "stopped and started again") {
+			r.t.Errorf("a %s does not say what to do: %v", what, err)
+		}
+	}
+}
+
+// openReader opens the store as another who reads it, and has read something.
+func (r *rig) openReader() *sqlite.Store {
+	r.t.Helper()
+	cfg := r.cfg
+	cfg.ReadOnly = true
+	reader, err := sqlite.Open(r.t.Context(), r.path, cfg)
+	if err == nil {
+		_, err = reader.Session(r.t.Context(), parley.SeeAll(), poolSession(0))
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return reader
+}
+
+// startAgain does what the store has asked for, while somebody still reads who knows the log as it was.
+func (r *rig) startAgain(reader *sqlite.Store) {
+	r.t.Helper()
+	if err := r.store.Close(); err != nil {
+		r.t.Errorf("close: %v", err)
+	}
+	if err := r.open(); err != nil {
+		r.t.Fatalf("start again: %v", err)
+	}
+	r.mustCommit(3)
+	if _, err := reader.Session(r.t.Context(), parley.SeeAll(), poolSession(0)); err != nil {
+		r.t.Errorf("who has read all the time: %v", err)
 	}
 }
 

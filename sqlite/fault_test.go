@@ -41,8 +41,9 @@ var variants = []variant{
 	{"no space", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrNoSpace}},
 	{"sync once", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1}},
 	{"sync for ever", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync}},
-	{"sync once, loses", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
+	{"sync once, loses", "commit make open checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
 	{"sync thrice, loses", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 3, Lose: true}},
+	{"sync once, reverts", "make open", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true, Revert: true}},
 	{"truncate", "make checkpoint", faultvfs.Rule{Op: faultvfs.Truncate}},
 	{"delete", "make", faultvfs.Rule{Op: faultvfs.Delete}},
 	{"open", "reopen make open read", faultvfs.Rule{Op: faultvfs.Open}},
@@ -369,6 +370,7 @@ func TestFaultUnderLoad(t *testing.T) {
 				if rnd.IntN(4) == 0 {
 					rule := variants[rnd.IntN(len(variants))].rule
 					rule.Nth, rule.Times = 1+rnd.IntN(30), 1+rnd.IntN(3)
+					rule.Revert = false // after that callers are told something else
 					r.faults.Inject(rule)
 				}
 			}

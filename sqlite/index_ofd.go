@@ -3,7 +3,9 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"errors"
+	"io/fs"
 	"os"
 )
 
@@ -11,17 +13,40 @@ import (
 // writer's, because forgetMoved works.
 const movesBeside = true
 
-// movedOffset is where the index of a write-ahead log has the number of pages that
-// have been moved, by the description of its format: https://sqlite.org/walformat.html
-const movedOffset = 96
+// The index of a write-ahead log begins with two headers that are the same, which have how many frames there are. After them comes
+// how many of those have been moved. By the description of its format: https://sqlite.org/walformat.html
+const (
+	framesOffset = 16
+	headersBytes = 96
+	movedOffset  = headersBytes
+)
+
+// indexedFrames gives how many frames the log has, by its index. Nobody may be writing it at that time.
+func indexedFrames(path string) (int, error) {
+	index, err := os.Open(path + "-shm")
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var frames [4]byte
+	_, err = index.ReadAt(frames[:], framesOffset)
+	return int(binary.NativeEndian.Uint32(frames[:])), errors.Join(err, index.Close())
+}
 
 // forgetMoved makes the next checkpoint move the whole log, as one after a crash does:
 // also what was moved before. Nobody may be moving it at that time.
-func forgetMoved(path string) error {
+func forgetMoved(path string) error { return clearIndex(path, movedOffset, 4) }
+
+// forgetIndex has the index made anew from the log, as after a crash, by who looks at it next.
+func forgetIndex(path string) error { return clearIndex(path, 0, headersBytes) }
+
+func clearIndex(path string, at int64, size int) error {
 	index, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	_, err = index.WriteAt(make([]byte, 4), movedOffset)
+	_, err = index.WriteAt(make([]byte, size), at)
 	return errors.Join(err, index.Close())
 }

@@ -23,6 +23,15 @@ func readApplied(c *conn) (applied uint64, id string, err error) {
 
 // begin takes over the connection of a store that is being opened, and brings it up to what was acknowledged.
 func (w *writer) begin(c *conn) error {
+	w.conn = c
+	if err := w.adoptLog(c); err != nil {
+		return err
+	}
+	frames, err := indexedFrames(w.store.path)
+	if err != nil {
+		return err
+	}
+	w.wal.noteLength(frames)
 	if err := w.adopt(c); err != nil {
 		return err
 	}
@@ -43,12 +52,12 @@ func (w *writer) begin(c *conn) error {
 	return err
 }
 
-// abandon closes what begin has opened, after it has failed.
+// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next.
 func (w *writer) abandon() error {
 	err := w.intents.close(false)
 	if w.conn != nil {
-		err = errors.Join(err, w.conn.close())
-		w.conn = nil
+		err = errors.Join(err, w.conn.keepLog(), w.conn.close())
+		w.conn, w.log = nil, nil
 	}
 	return err
 }

@@ -20,25 +20,25 @@ import (
 // Some file systems also forget those pages, so that the log is read as it was before. What commits have put there is then only in the
 // intents, and nothing may be read or written until the store was opened again, which applies it from there.
 type logSyncs struct {
+	path    string // of the store
 	intents *intents
 	logged  atomic.Uint64 // the log has what was applied up to this number
 
-	mu         sync.Mutex
-	distrusted bool // one has failed, and the log was not written anew
-
-	lost atomic.Bool // the log was found without something that was written to it
+	mu         sync.Mutex  // one at a time
+	distrusted atomic.Bool // one has failed, and the log was not written anew: until then none succeeds
+	lost       atomic.Bool // the log was found without something that was written to it
 }
 
 // sync makes the log durable, and lets go of the intents that it has.
 func (l *logSyncs) sync(sync func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.distrusted {
+	if l.distrusted.Load() {
 		return sqlite3.IOERR_FSYNC
 	}
 	number := l.logged.Load()
 	if err := sync(); err != nil {
-		l.distrusted = true
+		l.distrusted.Store(true)
 		return err
 	}
 	l.intents.logSyncedUpTo(number)
@@ -56,14 +56,12 @@ func (l *logSyncs) writeAnew(f vfs.File, frames int) error {
 		_, err := f.WriteAt(part, at)
 		return err
 	})
-	if err == nil {
-		err = f.Sync(vfs.SYNC_NORMAL)
-	}
 	if err != nil {
 		return err
 	}
-	l.distrusted = false
-	return nil
+	err = f.Sync(vfs.SYNC_NORMAL)
+	l.distrusted.Store(err != nil)
+	return err
 }
 
 // checkAfterFailure looks whether a sync that failed has taken something from the log, as long as it can be read.
@@ -75,21 +73,28 @@ func (l *logSyncs) checkAfterFailure(f vfs.File, frames int) {
 
 // checkLocked compares a log that is distrusted with how many frames commits have put there. The caller holds the mutex.
 func (l *logSyncs) checkLocked(f vfs.File, frames int) error {
-	if !l.distrusted {
+	if !l.distrusted.Load() {
 		return nil
 	}
+	whole, err := wholeFrames(f)
+	if err != nil {
+		return err
+	}
+	if whole < frames && !l.lost.Swap(true) {
+		// Who reads, or opens the store next, is to find what the log has now.
+		err = forgetIndex(l.path)
+	}
+	return errors.Join(l.lostErr(), err)
+}
+
+// wholeFrames gives how many frames of a log are as they were written.
+func wholeFrames(f vfs.File) (int, error) {
 	var sums logSums
 	err := eachPartOfLog(f, func(part []byte, _ int64) error {
 		sums.add(part)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if sums.whole < frames {
-		l.lost.Store(true)
-	}
-	return l.lostErr()
+	return sums.whole, err
 }
 
 // lostErr gives an error if the log was found without something that was written to it.
@@ -97,7 +102,15 @@ func (l *logSyncs) lostErr() error {
 	if !l.lost.Load() {
 		return nil
 	}
-	return parley.Errorf(parley.CodeUnavailable, "the disk failed, and has lost changes that it had taken; nothing acknowledged is gone, but Parley has to be stopped and started again to put it back; and look after the disk")
+	return parley.Errorf(parley.CodeUnavailable, "the disk failed, and has lost changes that it had taken; nothing acknowledged is gone, but Parley has to be stopped and started again to put it back; check the disk")
+}
+
+// orLost gives the error of a read, or that the log has lost something: what was read may be nonsense then, and so may be the error.
+func (l *logSyncs) orLost(err error) error {
+	if lost := l.lostErr(); lost != nil {
+		return lost
+	}
+	return err
 }
 
 // eachPartOfLog gives the log part by part: its header, then whole frames, in units that can be written again where it is encrypted.

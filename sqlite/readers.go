@@ -27,7 +27,8 @@ func (r *readers) init(s *Store) {
 // interrupts it.
 func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
 	if v, ok := s.viewIn(ctx); ok {
-		return v.read(ctx, op, f)
+		err := v.read(ctx, op, f)
+		return translate(op, s.writer.logSyncs.orLost(err))
 	}
 	return s.readAlone(ctx, op, f)
 }
@@ -42,7 +43,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	defer func() { <-s.readers.slots }()
 	c, err := s.readers.take()
 	if err != nil {
-		return translate(op, err)
+		return translate(op, s.writer.logSyncs.orLost(err))
 	}
 	ended := false
 	defer func() {
@@ -52,12 +53,12 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	}()
 	err = c.transact(ctx, f)
 	ended = true
-	if lost := s.writer.logSyncs.lostErr(); lost != nil {
-		err = lost // what was read may be nonsense
-	} else if err == nil {
+	closeErr := s.readers.giveBack(c, err)
+	err = s.writer.logSyncs.orLost(err)
+	if err == nil {
 		err = s.writer.awaitDurable(ctx)
 	}
-	return translate(op, errors.Join(orEnd(ctx, err), s.readers.giveBack(c, err)))
+	return translate(op, errors.Join(orEnd(ctx, err), closeErr))
 }
 
 // transact runs f inside a transaction that only reads. The context interrupts

@@ -59,7 +59,7 @@ type writer struct {
 }
 
 func (w *writer) init(s *Store) {
-	w.store = s
+	w.store, w.logSyncs.path = s, s.path
 	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
@@ -75,14 +75,16 @@ func (w *writer) adopt(c *conn) error {
 	})
 	w.known = knownHeads{}
 	var err error
-	if w.pos, err = lastPos(c); err != nil {
-		return err
-	}
-	return w.adoptLog(c)
+	w.pos, err = lastPos(c)
+	return err
 }
 
-// adoptLog takes over the write-ahead log that the connection has open by now.
+// adoptLog takes over the write-ahead log.
 func (w *writer) adoptLog(c *conn) error {
+	// It is open when something was read.
+	if _, err := c.exists(`SELECT 1 FROM meta`); err != nil {
+		return err
+	}
 	f, err := c.db.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER)
 	if err != nil {
 		return err
@@ -293,12 +295,17 @@ func (r *request) duplicate(t *tx) (bool, error) {
 // stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
 	c := w.conn
-	if w.log != nil {
-		w.logSyncs.checkAfterFailure(w.log.File, w.wal.pages)
-	}
+	w.checkLogAfterFailure()
 	w.conn, w.log, w.wal.doubt = nil, nil, true
 	w.stopIntents()
 	return errors.Join(c.keepLog(), c.close())
+}
+
+// checkLogAfterFailure looks whether the log still has what commits have put there. If it does not, nothing may be read any more.
+func (w *writer) checkLogAfterFailure() {
+	if w.log != nil {
+		w.logSyncs.checkAfterFailure(w.log.File, w.wal.pages)
+	}
 }
 
 // reopen makes the writer usable again after a failure. The whole write-ahead log
@@ -323,17 +330,12 @@ func (w *writer) reopen() error {
 	}
 	w.awaitMover()
 	w.conn = c
-	// The log is open when something was read.
-	if _, err = c.exists(`SELECT 1 FROM meta`); err == nil {
-		err = w.adoptLog(c)
-	}
-	if err != nil {
+	if err := w.adoptLog(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
 	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
 		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
 	}
-	w.wal.noteLength(0)
 	err = w.adopt(c)
 	if err == nil {
 		err = w.startIntentsOver()
