@@ -104,8 +104,8 @@ func (w *writer) checkpoint() {
 	default:
 		w.finish()
 	}
-	if w.conn != nil && l.moving == nil && w.logSyncs.distrusted.Load() {
-		_ = w.giveUp() // the next commit puts it right, or says why it cannot
+	if w.conn != nil && w.logSyncs.lostErr() != nil {
+		_ = w.giveUp() // the next commit says why
 	}
 }
 

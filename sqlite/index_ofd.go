@@ -14,7 +14,7 @@ import (
 const movesBeside = true
 
 // The index of a write-ahead log begins with two headers that are the same, which have how many frames there are. After them comes
-// how many of those have been moved. By the description of its format: https://sqlite.org/walformat.html
+// how many of those have been moved. The driver has the words with the low byte first on every machine. By the description of its format: https://sqlite.org/walformat.html
 const (
 	framesOffset = 16
 	headersBytes = 96
@@ -32,7 +32,7 @@ func indexedFrames(path string) (int, error) {
 	}
 	var frames [4]byte
 	_, err = index.ReadAt(frames[:], framesOffset)
-	return int(binary.NativeEndian.Uint32(frames[:])), errors.Join(err, index.Close())
+	return int(binary.LittleEndian.Uint32(frames[:])), errors.Join(err, index.Close())
 }
 
 // forgetMoved makes the next checkpoint move the whole log, as one after a crash does:

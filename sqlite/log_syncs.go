@@ -61,7 +61,7 @@ func (l *logSyncs) writeAnew(f vfs.File, frames int) error {
 	}
 	err = f.Sync(vfs.SYNC_NORMAL)
 	l.distrusted.Store(err != nil)
-	return err
+	return errors.Join(err, l.checkLocked(f, frames))
 }
 
 // checkAfterFailure looks whether a sync that failed has taken something from the log, as long as it can be read.

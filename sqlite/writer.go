@@ -294,6 +294,7 @@ func (r *request) duplicate(t *tx) (bool, error) {
 // known to be on disk, and what it has cached is not known to be right. The log
 // stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
+	w.awaitMover() // its sync may fail, too
 	c := w.conn
 	w.checkLogAfterFailure()
 	w.conn, w.log, w.wal.doubt = nil, nil, true
@@ -316,7 +317,8 @@ func (w *writer) reopen() error {
 	if err := w.logSyncs.lostErr(); err != nil {
 		return err
 	}
-	if w.conn != nil && w.intentsStopped() {
+	mustWriteAnew := w.wal.moving == nil && w.logSyncs.distrusted.Load()
+	if w.conn != nil && (mustWriteAnew || w.intentsStopped()) {
 		if err := w.giveUp(); err != nil {
 			return err
 		}
@@ -375,6 +377,7 @@ func (w *writer) close() error {
 	if w.conn == nil {
 		return err
 	}
+	w.checkLogAfterFailure()
 	if w.wal.doubt {
 		forgetErr := forgetMoved(w.store.path)
 		if errors.Is(forgetErr, fs.ErrNotExist) {
