@@ -12,14 +12,14 @@ import (
 
 // How the log is moved, in pages.
 const (
-	checkpointPages  = 4000   // a log of this size is moved into the database
-	growthPages      = 1000   // so much has to be added before a move is tried again that readers, or the disk, held up
-	finishPages      = 12_000 // where a move ends with a log of this size, commits wait until all of it is moved
-	restartPages     = 16_000 // at this size readers are waited for, so that it can start over
-	maxAddedPages    = 64     // a move goes on at once if commits have added no more than this
-	maxPasses        = 5      // but has no more passes than this
-	pauseAddedPages  = 2000   // a move makes no pauses when commits have added so much since it began
-	pauseLoggedPages = 8000   // or the log has this size
+	checkpointPages = 4000   // a log of this size is moved into the database
+	growthPages     = 1000   // so much has to be added before a move is tried again that readers, or the disk, held up
+	finishPages     = 12_000 // where a move ends with a log of this size, commits wait until all of it is moved
+	restartPages    = 16_000 // at this size readers are waited for, so that it can start over
+	maxAddedPages   = 64     // a move goes on at once if commits have added no more than this
+	maxPasses       = 5      // but has no more passes than this
+	pauseAddedPages = 2000   // a move makes no pauses when commits have added so much since it began
+	pauseWALPages   = 8000   // or the log has this size
 
 	movePause     = time.Millisecond      // each time the system was asked to write
 	readerTimeout = 20 * time.Millisecond // readers are waited for that long
@@ -29,12 +29,12 @@ const (
 // wal is what the writer knows of the write-ahead log. It belongs to the writer's
 // goroutine.
 type wal struct {
-	pages  int               // that it has
-	moveAt int               // so many make another attempt worth it
-	scrub  bool              // bodies were taken away: their old pages must leave the log
-	doubt  bool              // what was moved may not be in the database: it is to be moved again
-	mover  mover             // moves it beside the commits
-	moving <-chan moveResult // while the mover works: gets how it ended
+	pages         int               // that it has
+	moveAt        int               // so many make another attempt worth it
+	scrub         bool              // bodies were taken away: their old pages must leave the log
+	mustMoveAgain bool              // what was moved may not be in the database: before the next move the log is written anew, and all of it counts as not moved
+	mover         mover             // moves it beside the commits
+	moving        <-chan moveResult // while the mover works: gets how it ended
 
 	retryAt time.Time // nothing is tried before
 	timer   *time.Timer
@@ -46,7 +46,7 @@ func (l *wal) noteLength(pages int) {
 		l.moveAt = 0 // it was started over
 	}
 	l.pages = pages
-	l.mover.logged.Store(int64(pages))
+	l.mover.walPages.Store(int64(pages))
 }
 
 // worthMoving reports whether the log is long enough for another attempt.
@@ -99,12 +99,12 @@ func (w *writer) checkpoint() {
 		default:
 		}
 	case !l.worthMoving():
-	case movesBeside && !l.doubt:
+	case movesBeside && !l.mustMoveAgain:
 		w.startMover()
 	default:
 		w.finish()
 	}
-	if w.conn != nil && w.logSyncs.lostErr() != nil {
+	if w.conn != nil && w.walSyncs.lostErr() != nil {
 		_ = w.giveUp() // the next commit says why
 	}
 }
@@ -117,7 +117,7 @@ func (w *writer) startMover() {
 	w.work.Go(func() {
 		pages, err := w.wal.mover.move(w.store)
 		over <- moveResult{pages, err}
-		w.wakeForLog()
+		w.wakeForWAL()
 	})
 }
 
@@ -132,7 +132,7 @@ func (w *writer) awaitMover() {
 // moverEnded notes that the mover is done.
 func (w *writer) moverEnded(m moveResult) {
 	w.wal.moving = nil
-	w.wal.doubt = w.wal.doubt || m.err != nil
+	w.wal.mustMoveAgain = w.wal.mustMoveAgain || m.err != nil
 }
 
 // finish moves what the mover has left, or all of the log.
@@ -169,26 +169,37 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 // and SQLite does not move again what it has moved. So after a failure the log is written anew, and SQLite made to
 // begin anew: only writing the pages again makes sure.
 func (w *writer) move(mode sqlite3.CheckpointMode) error {
-	if w.wal.doubt {
-		if w.log != nil {
-			if err := w.logSyncs.writeAnew(w.log.File, w.wal.pages); err != nil {
+	if w.wal.mustMoveAgain {
+		if w.walFile != nil {
+			if err := w.walSyncs.writeAnew(w.walFile.File, w.wal.pages); err != nil {
 				return err
 			}
 		}
 		if err := forgetMoved(w.store.path); err != nil {
 			return err
 		}
-		w.wal.doubt = false
+		w.wal.mustMoveAgain = false
 	}
 	_, _, err := w.conn.db.WALCheckpoint("main", mode)
 	switch {
 	case err == nil && (mode == sqlite3.CHECKPOINT_RESTART || mode == sqlite3.CHECKPOINT_TRUNCATE):
 		w.wal.noteLength(0)
 	case err != nil && !errors.Is(err, sqlite3.BUSY):
-		w.wal.doubt = true
-		w.checkLogAfterFailure()
+		w.wal.mustMoveAgain = true
+		w.checkWALAfterFailure()
 	}
 	return err
+}
+
+// moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
+func (w *writer) moveAll() error {
+	for until := time.Now().Add(busyTimeout); ; <-time.After(movePause) {
+		err := w.move(sqlite3.CHECKPOINT_FULL)
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
+			return err
+		}
+		w.wal.mustMoveAgain = true
+	}
 }
 
 // retry wakes the writer for another checkpoint, in case nobody else does.
@@ -197,7 +208,7 @@ func (w *writer) retry() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	l.timer = time.AfterFunc(retryPause, w.wakeForLog)
+	l.timer = time.AfterFunc(retryPause, w.wakeForWAL)
 }
 
 // moveResult is how the mover ended: with so many pages of the log in the database.
@@ -209,14 +220,14 @@ type moveResult struct {
 // mover moves the write-ahead log into the database over a connection of its own, so
 // that commits wait neither for the pages to be written nor for the sync.
 type mover struct {
-	logged atomic.Int64  // pages that the log has by now
-	hurry  chan struct{} // is closed when somebody waits for it
+	walPages atomic.Int64  // that the log has by now
+	hurry    chan struct{} // is closed when somebody waits for it
 
 	// What follows belongs to its goroutine, while there is one.
-	conn          *conn    // nil until it is needed, and after a failure
-	file          vfs.File // the database, as it has it open
-	loggedAtStart int64
-	mayPause      bool
+	conn         *conn    // nil until it is needed, and after a failure
+	file         vfs.File // the database, as it has it open
+	pagesAtStart int64
+	mayPause     bool
 }
 
 // move moves what is in the log by now, and then the little that commits have added
@@ -225,11 +236,11 @@ func (m *mover) move(s *Store) (pages int, err error) {
 	if m.conn == nil {
 		err = m.open(s)
 	}
-	m.loggedAtStart, m.mayPause = m.logged.Load(), true
+	m.pagesAtStart, m.mayPause = m.walPages.Load(), true
 	for more, n := err == nil, 0; more && n < maxPasses; n++ {
 		before := pages
 		pages, err = m.pass()
-		added := m.logged.Load() - int64(pages)
+		added := m.walPages.Load() - int64(pages)
 		more = err == nil && pages > before && added > 0 && added <= maxAddedPages
 		m.mayPause = false
 	}
@@ -252,8 +263,8 @@ func (m *mover) pass() (pages int, err error) {
 // pause lets others have the processor and the disk, in the first pass and for as long as
 // commits do not add much meanwhile.
 func (m *mover) pause() {
-	logged := m.logged.Load()
-	if !m.mayPause || logged-m.loggedAtStart >= pauseAddedPages || logged >= pauseLoggedPages {
+	pages := m.walPages.Load()
+	if !m.mayPause || pages-m.pagesAtStart >= pauseAddedPages || pages >= pauseWALPages {
 		runtime.Gosched()
 		return
 	}
@@ -267,7 +278,7 @@ func (m *mover) open(s *Store) (err error) {
 	if m.conn, err = s.connectWriter(); err != nil {
 		return err
 	}
-	if err := m.conn.keepLog(); err != nil {
+	if err := m.conn.keepWAL(); err != nil {
 		return err
 	}
 	f, err := m.conn.db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
@@ -286,7 +297,7 @@ func (m *mover) open(s *Store) (err error) {
 		return err
 	}
 	if log, ok := f.(*walFile); ok {
-		log.syncFunc = s.writer.logSyncs.sync
+		log.syncFunc = s.writer.walSyncs.sync
 	}
 	return nil
 }

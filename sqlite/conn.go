@@ -17,9 +17,9 @@ type conn struct {
 	db    *sqlite3.Conn
 	stmts map[string]*statement
 
-	recall     *recall // nil: nothing is kept
-	generation uint64  // of what is kept, for the transaction
-	sight      sight   // of the transaction
+	recall     *recall  // nil: nothing is kept
+	generation uint64   // of what is kept, for the transaction
+	lastSeen   lastSeen // of the transaction
 }
 
 // statement is a prepared statement, and what its parameters were bound to last.
@@ -70,9 +70,9 @@ func (c *conn) set(pragmas ...string) error {
 	return nil
 }
 
-// keepLog says that closing is not to move the write-ahead log and take it away, as the
+// keepWAL says that closing is not to move the write-ahead log and take it away, as the
 // last connection otherwise does: SQLite would not move again what was moved and lost.
-func (c *conn) keepLog() error {
+func (c *conn) keepWAL() error {
 	_, err := c.db.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)
 	return err
 }

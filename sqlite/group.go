@@ -51,14 +51,14 @@ func (w *writer) next() *group {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.logDue && !w.scribeEnded {
+	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.walDue && !w.scribeEnded {
 		w.wakesWriter.Wait()
 	}
 	w.waitedShortly = time.Since(since) < shortWait
 	if len(w.taken) == 0 && w.scribeEnded {
 		return nil
 	}
-	w.logDue = false
+	w.walDue = false
 	g := &group{}
 	w.fillLocked(g)
 	return g

@@ -5,72 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
 )
-
-// readApplied gives the number up to which intents are applied, and whose they are.
-func readApplied(c *conn) (applied uint64, id string, err error) {
-	_, err = c.one(func(r row) { applied, id = r.seq(0), r.text(1) }, `SELECT applied, id FROM intents`)
-	return applied, id, err
-}
-
-// begin takes over the connection of a store that is being opened, and brings it up to what was acknowledged.
-func (w *writer) begin(c *conn) error {
-	w.conn = c
-	if err := w.adoptLog(c); err != nil {
-		return err
-	}
-	frames, err := indexedFrames(w.store.path)
-	if err != nil {
-		return err
-	}
-	w.wal.noteLength(frames)
-	if err := w.adopt(c); err != nil {
-		return err
-	}
-	applied, id, err := readApplied(c)
-	if err != nil {
-		return err
-	}
-	w.numbered, w.handled, w.marked = applied, applied, applied
-	w.visible.Store(applied)
-	w.logSyncs.logged.Store(applied)
-	if err := w.intents.open(w.store, id, applied); err != nil {
-		return err
-	}
-	w.logSyncs.intents = &w.intents
-	w.discarded = math.MaxUint64
-	err = w.recover(applied)
-	w.discarded = w.numbered
-	return err
-}
-
-// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next.
-func (w *writer) abandon() error {
-	err := w.intents.close(false)
-	if w.conn != nil {
-		err = errors.Join(err, w.conn.keepLog(), w.conn.close())
-		w.conn, w.log = nil, nil
-	}
-	return err
-}
-
-// closeIntents closes the intents. If the store was closed in good order and nothing of its log is left, they are not needed any
-// more.
-func (w *writer) closeIntents(inOrder bool) error {
-	if w.store.cfg.ReadOnly {
-		return nil
-	}
-	_, err := os.Stat(w.store.path + "-wal")
-	return w.intents.close(inOrder && errors.Is(err, fs.ErrNotExist))
-}
 
 // recover applies the batches that were acknowledged before a crash and that did not get into SQLite's log, after
 // which everything is in the database. The number is that of the last one SQLite has.
@@ -117,7 +58,7 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	// Nobody knows what of the log is on the disk after a crash; moved, it is.
-	w.wal.doubt = true
+	w.wal.mustMoveAgain = true
 	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
 		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
 	} else if err != nil {
@@ -127,17 +68,6 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	return in.reset(func() bool { return w.numbered > w.marked })
-}
-
-// moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
-func (w *writer) moveAll() error {
-	for until := time.Now().Add(busyTimeout); ; <-time.After(movePause) {
-		err := w.move(sqlite3.CHECKPOINT_FULL)
-		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
-			return err
-		}
-		w.wal.doubt = true
-	}
 }
 
 // openExisting opens the files that are there, and reports whether there are any.
@@ -252,7 +182,7 @@ func (s *Store) checkNothingIsMissing() (err error) {
 	if err := errors.Join(err, c.close()); err != nil {
 		return err
 	}
-	if err := in.open(s, id, applied); err != nil {
+	if err := in.adopt(s, id, applied); err != nil {
 		return err
 	}
 	return in.each(applied, func(record) error {

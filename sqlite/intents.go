@@ -51,8 +51,8 @@ type intents struct {
 	gap     bool // numbers may be missing before the next record: what had them was given up
 	buf     []byte
 
-	safe    atomic.Uint64 // SQLite's log was synced with the records up to this one
-	durable progress      // the records up to this one need not be waited for: they are durable, or intents have failed
+	inSyncedWAL atomic.Uint64 // SQLite's log was synced with the records up to this one
+	durable     watermark     // the records up to this one need not be waited for: they are durable, or intents have failed
 }
 
 // intentFile is one of the two files.
@@ -63,8 +63,8 @@ type intentFile struct {
 	last      uint64 // number of its last record
 }
 
-// open takes over what a store knows of its intents. It reads nothing.
-func (in *intents) open(s *Store, id string, applied uint64) error {
+// adopt takes over what a store knows of its intents. It reads nothing.
+func (in *intents) adopt(s *Store, id string, applied uint64) error {
 	in.store, in.seed = s, seedOf(id)
 	if s.cfg.Key != nil {
 		key, err := deriveKey(s.cfg.Key, "parley intents")
@@ -73,7 +73,7 @@ func (in *intents) open(s *Store, id string, applied uint64) error {
 		}
 		in.cipher = adiantum.New(key)
 	}
-	in.safe.Store(applied)
+	in.inSyncedWAL.Store(applied)
 	in.durable.reach(applied)
 	return nil
 }
@@ -125,7 +125,7 @@ func (in *intents) write(requests []*request) error {
 // grows without need.
 func (in *intents) fileToWrite() (*intentFile, error) {
 	f := &in.files[in.current]
-	if other := &in.files[1-in.current]; f.size >= switchFileBytes && other.last <= in.safe.Load() {
+	if other := &in.files[1-in.current]; f.size >= switchFileBytes && other.last <= in.inSyncedWAL.Load() {
 		in.current = 1 - in.current
 		f = other
 		f.size = 0
@@ -184,9 +184,9 @@ func (in *intents) sync(f *intentFile) error {
 	return f.Sync(vfs.SYNC_NORMAL)
 }
 
-// logSyncedUpTo says that SQLite's log was synced when it had the records up to this one.
-func (in *intents) logSyncedUpTo(number uint64) {
-	for old := in.safe.Load(); old < number && !in.safe.CompareAndSwap(old, number); old = in.safe.Load() {
+// walSyncedUpTo says that SQLite's log was synced when it had the records up to this one.
+func (in *intents) walSyncedUpTo(number uint64) {
+	for old := in.inSyncedWAL.Load(); old < number && !in.inSyncedWAL.CompareAndSwap(old, number); old = in.inSyncedWAL.Load() {
 	}
 }
 

@@ -28,7 +28,7 @@ func (r *readers) init(s *Store) {
 func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
 	if v, ok := s.viewIn(ctx); ok {
 		err := v.read(ctx, op, f)
-		return translate(op, s.writer.logSyncs.orLost(err))
+		return translate(op, s.writer.walSyncs.orLost(err))
 	}
 	return s.readAlone(ctx, op, f)
 }
@@ -43,7 +43,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	defer func() { <-s.readers.slots }()
 	c, err := s.readers.take()
 	if err != nil {
-		return translate(op, s.writer.logSyncs.orLost(err))
+		return translate(op, s.writer.walSyncs.orLost(err))
 	}
 	ended := false
 	defer func() {
@@ -54,7 +54,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	err = c.transact(ctx, f)
 	ended = true
 	closeErr := s.readers.giveBack(c, err)
-	err = s.writer.logSyncs.orLost(err)
+	err = s.writer.walSyncs.orLost(err)
 	if err == nil {
 		err = s.writer.awaitDurable(ctx)
 	}
@@ -65,8 +65,8 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 // it, but not the way out of it.
 func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 	c.db.SetInterrupt(ctx)
-	c.sight = sight{reading: true}
-	defer func() { c.sight = sight{} }()
+	c.lastSeen = lastSeen{reading: true}
+	defer func() { c.lastSeen = lastSeen{} }()
 	if c.recall != nil {
 		c.generation = c.recall.begin()
 	}

@@ -51,40 +51,8 @@ func (w *writer) take(last []*request) []*request {
 	return g.requests
 }
 
-// stopIntents has nothing written down until the connection was opened again, before the next commit.
-func (w *writer) stopIntents() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.intentsOff = true
-	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
-	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
-}
-
-// intentsStopped reports whether nothing is written down.
-func (w *writer) intentsStopped() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.intentsOff
-}
-
-// startIntentsOver makes intents usable again, when everything that was committed is in the database. What was
-// recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
-func (w *writer) startIntentsOver() error {
-	err := w.intents.reset(func() (missing bool) {
-		// Nothing is written at this time. What is numbered later is written later.
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.discarded, w.intentsOff = w.numbered, false
-		return w.discarded > w.marked
-	})
-	if err != nil {
-		w.stopIntents()
-	}
-	return err
-}
-
 // awaitDurable waits until everything is durable that readers may have seen by now: SQLite shows what
 // it has applied, which may be before the scribe is done with it. What could not be written down is not waited for.
 func (w *writer) awaitDurable(ctx context.Context) error {
-	return w.intents.durable.await(ctx, w.visible.Load())
+	return w.intents.durable.await(ctx, w.readable.Load())
 }

@@ -62,12 +62,12 @@ type Store struct {
 	cfg  Config
 	vfs  string // what its files are opened through
 	// What the connections that write open them through.
-	writerVFS string
-	forget    func() // lets go of both
-	lock      *fileLock
-	readers   readers
-	writer    writer
-	recall    recall
+	writerVFS     string
+	unregisterVFS func() // lets go of both
+	lock          *fileLock
+	readers       readers
+	writer        writer
+	recall        recall
 
 	closeOnce sync.Once
 	closeErr  error
@@ -101,7 +101,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 		return nil, translate("open store", err)
 	}
 	if err := s.open(ctx); err != nil {
-		s.forget()
+		s.unregisterVFS()
 		return nil, err
 	}
 	return s, nil
@@ -120,7 +120,7 @@ func (s *Store) registerVFS() error {
 	if !s.cfg.ReadOnly {
 		s.writerVFS, forgetWriter = registerWriterVFS(s.vfs)
 	}
-	s.forget = func() { forgetWriter(); forgetCipher() }
+	s.unregisterVFS = func() { forgetWriter(); forgetCipher() }
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (s *Store) peek() (version int, err error) {
 		return 0, err
 	}
 	version, err = readVersion(s.path, c)
-	shareIndex(s.path)
+	shareWALIndex(s.path)
 	return version, errors.Join(err, c.close())
 }
 
@@ -193,7 +193,7 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	}
 	// A process that died may have left what was redacted in the write-ahead
 	// log.
-	s.writer.wal.scrub, s.writer.wal.doubt = true, true
+	s.writer.wal.scrub, s.writer.wal.mustMoveAgain = true, true
 	s.writer.checkpoint()
 	s.writer.start()
 	return nil
@@ -214,7 +214,7 @@ func (s *Store) connectWriter() (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	shareIndex(s.path)
+	shareWALIndex(s.path)
 	return c, nil
 }
 
@@ -250,7 +250,7 @@ func (s *Store) closeFiles() error {
 	err := errors.Join(s.readers.close(), s.writer.close())
 	err = errors.Join(err, s.writer.closeIntents(err == nil))
 	s.recall.suspend()
-	s.forget()
+	s.unregisterVFS()
 	return err
 }
 

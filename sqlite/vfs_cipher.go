@@ -29,7 +29,7 @@ const KeyBytes = 32
 // Other files, which only come up while a file is made, are kept in memory.
 type cipherVFS struct {
 	vfs.VFS
-	database, log []byte // keys
+	database, wal []byte // keys
 }
 
 var cipherNumber atomic.Int64
@@ -41,7 +41,7 @@ func registerCipherVFS(base string, key []byte) (name string, unregister func(),
 	if c.database, err = databaseKey(key); err != nil {
 		return "", nil, err
 	}
-	if c.log, err = logKey(key); err != nil {
+	if c.wal, err = walKey(key); err != nil {
 		return "", nil, err
 	}
 	name = base + "cipher-" + strconv.FormatInt(cipherNumber.Add(1), 10)
@@ -51,7 +51,7 @@ func registerCipherVFS(base string, key []byte) (name string, unregister func(),
 
 func databaseKey(key []byte) ([]byte, error) { return deriveKey(key, "parley database") }
 
-func logKey(key []byte) ([]byte, error) { return deriveKey(key, "parley write-ahead log") }
+func walKey(key []byte) ([]byte, error) { return deriveKey(key, "parley write-ahead log") }
 
 // deriveKey makes a key for one purpose out of another.
 func deriveKey(key []byte, purpose string) ([]byte, error) {
@@ -86,7 +86,7 @@ func (c cipherVFS) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vf
 		return nil, flags, err
 	}
 	if flags&vfs.OPEN_WAL != 0 {
-		return &cipherFile{belowFile: belowFile{f}, cipher: adiantum.New(c.log), unit: logUnit}, flags, nil
+		return &cipherFile{belowFile: belowFile{f}, cipher: adiantum.New(c.wal), unit: walUnit}, flags, nil
 	}
 	return &cipherFile{belowFile: belowFile{f}, cipher: adiantum.New(c.database), unit: pageUnit}, flags, nil
 }
@@ -122,18 +122,18 @@ const tweakBytes = 8
 // The write-ahead log as SQLite lays it out: a header, then for each page a
 // header and the page.
 const (
-	logMagic         = 0x377f0682
-	logHeaderBytes   = 32
+	walMagic         = 0x377f0682
+	walHeaderBytes   = 32
 	frameHeaderBytes = 24
 	frameBytes       = frameHeaderBytes + pageBytes
 )
 
-// logUnit is a header or a page in the write-ahead log.
-func logUnit(off int64) (start, end int64) {
-	if off < logHeaderBytes {
-		return 0, logHeaderBytes
+// walUnit is a header or a page in the write-ahead log.
+func walUnit(off int64) (start, end int64) {
+	if off < walHeaderBytes {
+		return 0, walHeaderBytes
 	}
-	start = off - (off-logHeaderBytes)%frameBytes
+	start = off - (off-walHeaderBytes)%frameBytes
 	if off < start+frameHeaderBytes {
 		return start, start + frameHeaderBytes
 	}

@@ -82,7 +82,7 @@ func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 // is lost. A sync that is deferred only writes. That of a header alone never is: SQLite relies on it to be
 // there before pages that belong to it.
 func (f *walFile) Sync(flags vfs.SyncFlag) error {
-	isHeader := f.at == 0 && len(f.gathered) == logHeaderBytes
+	isHeader := f.at == 0 && len(f.gathered) == walHeaderBytes
 	if err := f.write(); err != nil {
 		return err
 	}

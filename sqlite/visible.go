@@ -42,17 +42,17 @@ type seen struct {
 	parentSeq, lastSeq uint64
 }
 
-// sight is the session that a transaction which only reads has found last: most that are for one
+// lastSeen is the session that a transaction which only reads has found last: most that are for one
 // session ask several things of it.
-type sight struct {
+type lastSeen struct {
 	reading bool // such a transaction is under way
-	last    seen
+	seen
 }
 
 // see finds a session, if v allows it.
 func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) {
-	if seesEverything(v) && c.sight.reading && c.sight.last.id == id && id != "" {
-		return c.sight.last, nil
+	if seesEverything(v) && c.lastSeen.reading && c.lastSeen.id == id && id != "" {
+		return c.lastSeen.seen, nil
 	}
 	condition, args := visible(v)
 	found, err := c.one(func(r row) { s = seen{nr: r.int(0), id: id, parentSeq: r.seq(1), lastSeq: r.seq(2)} },
@@ -62,7 +62,7 @@ func see(c *conn, v parley.Visibility, id parley.SessionID) (s seen, err error) 
 		err = notFound("there is no session %q", id)
 	}
 	if err == nil {
-		c.sight.last = s
+		c.lastSeen.seen = s
 	}
 	return s, err
 }

@@ -3,12 +3,9 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
 )
@@ -31,21 +28,21 @@ type writer struct {
 	crowded     bool        // the writer takes what is queued itself
 	numbered    uint64      // the last request that was given a number
 	intentsOff  bool        // intents cannot be relied on until the connection was opened again
-	logDue      bool        // the log is to be looked at
+	walDue      bool        // the log is to be looked at
 	closed      bool
 	scribeEnded bool // the scribe has nothing more to take
 
 	handedOver atomic.Bool // something is taken that the writer does not have yet
 
-	intents intents
-	visible atomic.Uint64 // readers may see what was applied up to this number
+	intents  intents
+	readable atomic.Uint64 // readers may see what was applied up to this number
 
-	logSyncs logSyncs
+	walSyncs walSyncs
 
 	// What follows belongs to the goroutine that applies. Numbers are those of intents:
 	// marked ≤ handled ≤ numbered.
 	conn       *conn    // nil after a failure, until it is opened again
-	log        *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
+	walFile    *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
 	pos        uint64   // of the last event
 	handled    uint64   // the last number among the requests that were applied or refused
 	marked     uint64   // the number up to which all are applied or refused, as the database has it
@@ -59,55 +56,11 @@ type writer struct {
 }
 
 func (w *writer) init(s *Store) {
-	w.store, w.logSyncs.path = s, s.path
+	w.store, w.walSyncs.path = s, s.path
 	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
 	w.wait.Stop()
-}
-
-// adopt takes over a connection to a store that is up to date.
-func (w *writer) adopt(c *conn) error {
-	w.conn = c
-	c.db.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
-		w.wal.noteLength(pages)
-		return nil
-	})
-	w.known = knownHeads{}
-	var err error
-	w.pos, err = lastPos(c)
-	return err
-}
-
-// adoptLog takes over the write-ahead log.
-func (w *writer) adoptLog(c *conn) error {
-	// It is open when something was read.
-	if _, err := c.exists(`SELECT 1 FROM meta`); err != nil {
-		return err
-	}
-	f, err := c.db.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER)
-	if err != nil {
-		return err
-	}
-	if w.log, _ = f.(*walFile); w.log != nil {
-		w.log.syncFunc = w.logSyncs.sync
-		w.log.startOverFunc = func() { w.wal.noteLength(0) }
-	}
-	return nil
-}
-
-// lastPos gives the highest position ever given to an event. The events
-// themselves do not tell, because the last ones may have been deleted.
-func lastPos(c *conn) (pos uint64, err error) {
-	_, err = c.one(func(r row) { pos = r.seq(0) },
-		`SELECT max(ifnull((SELECT max(pos) FROM events), 0), ifnull((SELECT value FROM meta WHERE name = 'pos'), 0))`)
-	return pos, err
-}
-
-// start lets the writer work.
-func (w *writer) start() {
-	w.work.Go(w.scribe)
-	w.work.Go(w.drain)
 }
 
 // drain applies group after group until it is stopped and nothing waits. A group is
@@ -115,8 +68,8 @@ func (w *writer) start() {
 func (w *writer) drain() {
 	for {
 		// After the answers: only who comes next may have to wait for it.
-		if w.log != nil {
-			w.log.startWriting()
+		if w.walFile != nil {
+			w.walFile.startWriting()
 		}
 		w.checkpoint()
 		g := w.next()
@@ -224,17 +177,17 @@ func (w *writer) commit(g *group) error {
 			return err
 		}
 	}
-	w.visible.Store(w.handled)
+	w.readable.Store(w.handled)
 	recorded := g.recorded(w.discarded)
-	if w.log != nil {
-		w.log.deferred = recorded
-		defer func() { w.log.deferred = false }()
+	if w.walFile != nil {
+		w.walFile.deferred = recorded
+		defer func() { w.walFile.deferred = false }()
 	}
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return err
 	}
 	w.marked = w.handled
-	w.logSyncs.logged.Store(w.handled)
+	w.walSyncs.written.Store(w.handled)
 	if !recorded {
 		w.intents.durable.reach(w.handled) // and all before it
 	}
@@ -290,104 +243,10 @@ func (r *request) duplicate(t *tx) (bool, error) {
 	return r.findDuplicate(t)
 }
 
-// giveUp closes the connection after a failure. What it was writing is not
-// known to be on disk, and what it has cached is not known to be right. The log
-// stays, also if nobody else has it open.
-func (w *writer) giveUp() error {
-	w.awaitMover() // its sync may fail, too
-	c := w.conn
-	w.checkLogAfterFailure()
-	w.conn, w.log, w.wal.doubt = nil, nil, true
-	w.stopIntents()
-	return errors.Join(c.keepLog(), c.close())
-}
-
-// checkLogAfterFailure looks whether the log still has what commits have put there. If it does not, nothing may be read any more.
-func (w *writer) checkLogAfterFailure() {
-	if w.log != nil {
-		w.logSyncs.checkAfterFailure(w.log.File, w.wal.pages)
-	}
-}
-
-// reopen makes the writer usable again after a failure. The whole write-ahead log
-// is moved into the database and synced there before anything else is written: after a
-// failed sync the operating system may believe that pages are on disk which are
-// not, and only writing them anew makes sure.
-func (w *writer) reopen() error {
-	if err := w.logSyncs.lostErr(); err != nil {
-		return err
-	}
-	mustWriteAnew := w.wal.moving == nil && w.logSyncs.distrusted.Load()
-	if w.conn != nil && (mustWriteAnew || w.intentsStopped()) {
-		if err := w.giveUp(); err != nil {
-			return err
-		}
-	}
-	if w.conn != nil {
-		return nil
-	}
-	c, err := w.store.connectWriter()
-	if err != nil {
-		return err
-	}
-	w.awaitMover()
-	w.conn = c
-	if err := w.adoptLog(c); err != nil {
-		return errors.Join(err, w.giveUp())
-	}
-	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
-		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
-	}
-	err = w.adopt(c)
-	if err == nil {
-		err = w.startIntentsOver()
-	}
-	if err != nil {
-		return errors.Join(err, w.giveUp())
-	}
-	return nil
-}
-
-// wakeForLog makes the writer look at the log, in case nobody else does.
-func (w *writer) wakeForLog() {
+// wakeForWAL makes the writer look at the log, in case nobody else does.
+func (w *writer) wakeForWAL() {
 	w.mu.Lock()
-	w.logDue = true
+	w.walDue = true
 	w.mu.Unlock()
 	w.wakesWriter.Signal()
-}
-
-// stop refuses further requests and waits for those that are queued.
-func (w *writer) stop() {
-	w.mu.Lock()
-	w.closed, w.due = true, true
-	w.mu.Unlock()
-	w.wakesScribe.Signal()
-	w.work.Wait()
-	w.wait.Stop()
-	if w.wal.timer != nil {
-		w.wal.timer.Stop()
-	}
-}
-
-// close closes the connections, after stop. The last one moves what is in the log, and
-// takes the log away if that succeeds: where a move has failed, it must be all of it.
-// After a failure of the writer's connection the log stays for who opens the store next.
-func (w *writer) close() error {
-	err := w.wal.mover.close()
-	if w.conn == nil {
-		return err
-	}
-	w.checkLogAfterFailure()
-	if w.wal.doubt {
-		forgetErr := forgetMoved(w.store.path)
-		if errors.Is(forgetErr, fs.ErrNotExist) {
-			forgetErr = nil // without an index nothing counts as moved
-		}
-		if forgetErr != nil {
-			err = errors.Join(err, forgetErr, w.conn.keepLog())
-		}
-	}
-	c := w.conn
-	w.conn, w.log = nil, nil
-	return errors.Join(err, c.close())
 }

@@ -11,4 +11,4 @@ func indexedFrames(string) (int, error) { return 0, nil }
 
 func forgetMoved(string) error { return nil }
 
-func forgetIndex(string) error { return nil }
+func forgetWALIndex(string) error { return nil }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// shareIndex gives the index of the write-ahead log the mode and the owner of
+// shareWALIndex gives the index of the write-ahead log the mode and the owner of
 // the database.
-func shareIndex(path string) { shareFile(path, path+"-shm") }
+func shareWALIndex(path string) { shareFile(path, path+"-shm") }
 
 // shareFile gives a file beside the database its mode and its owner. It is made as whoever comes first: if that is root, who
 // only looks, nobody else could write any more. Who may not change it leaves it.

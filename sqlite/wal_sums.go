@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// logSums follows the sums of a write-ahead log: those of its header, and of each frame together with all before it. So it
+// walSums follows the sums of a write-ahead log: those of its header, and of each frame together with all before it. So it
 // tells how many of its frames are as they were written.
-type logSums struct {
+type walSums struct {
 	order  binary.ByteOrder // of the words that are summed; nil before the header
 	salt   [8]byte          // frames of an earlier use of the log have another
 	s0, s1 uint32
@@ -16,7 +16,7 @@ type logSums struct {
 }
 
 // add takes the header, and after it whole frames, in their order.
-func (s *logSums) add(data []byte) {
+func (s *walSums) add(data []byte) {
 	if s.over {
 		return
 	}
@@ -29,14 +29,14 @@ func (s *logSums) add(data []byte) {
 	}
 }
 
-func (s *logSums) addHeader(header []byte) {
-	if s.over = len(header) < logHeaderBytes; s.over {
+func (s *walSums) addHeader(header []byte) {
+	if s.over = len(header) < walHeaderBytes; s.over {
 		return
 	}
 	switch binary.BigEndian.Uint32(header) {
-	case logMagic:
+	case walMagic:
 		s.order = binary.LittleEndian
-	case logMagic | 1:
+	case walMagic | 1:
 		s.order = binary.BigEndian
 	default:
 		s.over = true
@@ -48,7 +48,7 @@ func (s *logSums) addHeader(header []byte) {
 }
 
 // addFrame counts a frame. What is summed of its own header are the first two words.
-func (s *logSums) addFrame(frame []byte) {
+func (s *walSums) addFrame(frame []byte) {
 	s.sum(frame[:8])
 	s.sum(frame[frameHeaderBytes:])
 	if s.over = !bytes.Equal(frame[8:16], s.salt[:]) || !s.isSum(frame[16:]); !s.over {
@@ -56,12 +56,12 @@ func (s *logSums) addFrame(frame []byte) {
 	}
 }
 
-func (s *logSums) isSum(sum []byte) bool {
+func (s *walSums) isSum(sum []byte) bool {
 	return binary.BigEndian.Uint32(sum) == s.s0 && binary.BigEndian.Uint32(sum[4:]) == s.s1
 }
 
 // sum adds pairs of words, as the format of the log has it.
-func (s *logSums) sum(data []byte) {
+func (s *walSums) sum(data []byte) {
 	for ; len(data) >= 8; data = data[8:] {
 		s.s0 += s.order.Uint32(data) + s.s1
 		s.s1 += s.order.Uint32(data[4:]) + s.s0

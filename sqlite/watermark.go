@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// progress is a number that grows, and that others wait for.
-type progress struct {
+// watermark is a number that grows, and that others wait for.
+type watermark struct {
 	n    atomic.Uint64
 	mu   sync.Mutex
 	grew chan struct{} // nil: nobody waits
 }
 
 // reach makes the number n, unless it is larger.
-func (p *progress) reach(n uint64) {
+func (p *watermark) reach(n uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n <= p.n.Load() {
@@ -28,7 +28,7 @@ func (p *progress) reach(n uint64) {
 }
 
 // await waits until the number is n or larger.
-func (p *progress) await(ctx context.Context, n uint64) error {
+func (p *watermark) await(ctx context.Context, n uint64) error {
 	for p.n.Load() < n {
 		p.mu.Lock()
 		if p.n.Load() >= n {

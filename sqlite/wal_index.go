@@ -37,12 +37,12 @@ func indexedFrames(path string) (int, error) {
 
 // forgetMoved makes the next checkpoint move the whole log, as one after a crash does:
 // also what was moved before. Nobody may be moving it at that time.
-func forgetMoved(path string) error { return clearIndex(path, movedOffset, 4) }
+func forgetMoved(path string) error { return clearWALIndex(path, movedOffset, 4) }
 
-// forgetIndex has the index made anew from the log, as after a crash, by who looks at it next.
-func forgetIndex(path string) error { return clearIndex(path, 0, headersBytes) }
+// forgetWALIndex has the index made anew from the log, as after a crash, by who looks at it next.
+func forgetWALIndex(path string) error { return clearWALIndex(path, 0, headersBytes) }
 
-func clearIndex(path string, at int64, size int) error {
+func clearWALIndex(path string, at int64, size int) error {
 	index, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
 	if err != nil {
 		return err

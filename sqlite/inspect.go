@@ -41,7 +41,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 		return false, nil
 	}
 	header, err := readHeader(path, key)
-	if err != nil && key != nil && logFits(path, key) {
+	if err != nil && key != nil && walFits(path, key) {
 		// Half of a page cannot be decrypted. A checkpoint was cut short in the
 		// first one, and what belongs there is in the log.
 		return true, nil
@@ -143,23 +143,23 @@ func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	return page[:headerSize], nil
 }
 
-// logFits reports whether the store has a write-ahead log that the key fits.
-func logFits(path string, key []byte) bool {
+// walFits reports whether the store has a write-ahead log that the key fits.
+func walFits(path string, key []byte) bool {
 	f, err := os.Open(path + "-wal")
 	if err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	header := make([]byte, logHeaderBytes)
+	header := make([]byte, walHeaderBytes)
 	if _, err := io.ReadFull(f, header); err != nil {
 		return false
 	}
-	if key, err = logKey(key); err != nil {
+	if key, err = walKey(key); err != nil {
 		return false
 	}
 	header = adiantum.New(key).Decrypt(header, make([]byte, tweakBytes))
 	// The last bit tells the order of bytes in its sums.
-	return binary.BigEndian.Uint32(header)&^1 == logMagic
+	return binary.BigEndian.Uint32(header)&^1 == walMagic
 }
 
 // Encrypted reports whether there is a store at path that needs a key, as far as

@@ -12,17 +12,17 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// logSyncs are the syncs of SQLite's log, by whichever connection.
+// walSyncs are the syncs of SQLite's log, by whichever connection.
 //
 // After one that failed, the operating system may take pages for written that are not, and the next would succeed without them. Commits have
 // not synced those pages themselves, so nothing may rely on a sync until the whole log was written anew.
 //
 // Some file systems also forget those pages, so that the log is read as it was before. What commits have put there is then only in the
 // intents, and nothing may be read or written until the store was opened again, which applies it from there.
-type logSyncs struct {
+type walSyncs struct {
 	path    string // of the store
 	intents *intents
-	logged  atomic.Uint64 // the log has what was applied up to this number
+	written atomic.Uint64 // the log has what was applied up to this number
 
 	mu         sync.Mutex  // one at a time
 	distrusted atomic.Bool // one has failed, and the log was not written anew: until then none succeeds
@@ -30,29 +30,29 @@ type logSyncs struct {
 }
 
 // sync makes the log durable, and lets go of the intents that it has.
-func (l *logSyncs) sync(sync func() error) error {
+func (l *walSyncs) sync(sync func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.distrusted.Load() {
 		return sqlite3.IOERR_FSYNC
 	}
-	number := l.logged.Load()
+	number := l.written.Load()
 	if err := sync(); err != nil {
 		l.distrusted.Store(true)
 		return err
 	}
-	l.intents.logSyncedUpTo(number)
+	l.intents.walSyncedUpTo(number)
 	return nil
 }
 
 // writeAnew writes the whole log again, and syncs it. Nobody else writes it at that time. Commits have put so many frames there.
-func (l *logSyncs) writeAnew(f vfs.File, frames int) error {
+func (l *walSyncs) writeAnew(f vfs.File, frames int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.checkLocked(f, frames); err != nil {
 		return err
 	}
-	err := eachPartOfLog(f, func(part []byte, at int64) error {
+	err := eachPartOfWAL(f, func(part []byte, at int64) error {
 		_, err := f.WriteAt(part, at)
 		return err
 	})
@@ -65,14 +65,14 @@ func (l *logSyncs) writeAnew(f vfs.File, frames int) error {
 }
 
 // checkAfterFailure looks whether a sync that failed has taken something from the log, as long as it can be read.
-func (l *logSyncs) checkAfterFailure(f vfs.File, frames int) {
+func (l *walSyncs) checkAfterFailure(f vfs.File, frames int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_ = l.checkLocked(f, frames) // it is checked again before the log is written anew
 }
 
 // checkLocked compares a log that is distrusted with how many frames commits have put there. The caller holds the mutex.
-func (l *logSyncs) checkLocked(f vfs.File, frames int) error {
+func (l *walSyncs) checkLocked(f vfs.File, frames int) error {
 	if !l.distrusted.Load() {
 		return nil
 	}
@@ -82,15 +82,15 @@ func (l *logSyncs) checkLocked(f vfs.File, frames int) error {
 	}
 	if whole < frames && !l.lost.Swap(true) {
 		// Who reads, or opens the store next, is to find what the log has now.
-		err = forgetIndex(l.path)
+		err = forgetWALIndex(l.path)
 	}
 	return errors.Join(l.lostErr(), err)
 }
 
 // wholeFrames gives how many frames of a log are as they were written.
 func wholeFrames(f vfs.File) (int, error) {
-	var sums logSums
-	err := eachPartOfLog(f, func(part []byte, _ int64) error {
+	var sums walSums
+	err := eachPartOfWAL(f, func(part []byte, _ int64) error {
 		sums.add(part)
 		return nil
 	})
@@ -98,7 +98,7 @@ func wholeFrames(f vfs.File) (int, error) {
 }
 
 // lostErr gives an error if the log was found without something that was written to it.
-func (l *logSyncs) lostErr() error {
+func (l *walSyncs) lostErr() error {
 	if !l.lost.Load() {
 		return nil
 	}
@@ -106,17 +106,17 @@ func (l *logSyncs) lostErr() error {
 }
 
 // orLost gives the error of a read, or that the log has lost something: what was read may be nonsense then, and so may be the error.
-func (l *logSyncs) orLost(err error) error {
+func (l *walSyncs) orLost(err error) error {
 	if lost := l.lostErr(); lost != nil {
 		return lost
 	}
 	return err
 }
 
-// eachPartOfLog gives the log part by part: its header, then whole frames, in units that can be written again where it is encrypted.
-func eachPartOfLog(f vfs.File, visit func(part []byte, at int64) error) error {
+// eachPartOfWAL gives the log part by part: its header, then whole frames, in units that can be written again where it is encrypted.
+func eachPartOfWAL(f vfs.File, visit func(part []byte, at int64) error) error {
 	buf := make([]byte, writeTogether*frameBytes)
-	for at, size := int64(0), logHeaderBytes; ; at, size = at+int64(size), len(buf) {
+	for at, size := int64(0), walHeaderBytes; ; at, size = at+int64(size), len(buf) {
 		n, err := f.ReadAt(buf[:size], at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
