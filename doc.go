@@ -13,7 +13,7 @@
 // Two interfaces hold everything together. A [Store] keeps it: [Store.Commit]
 // is the only way to change it, and every read is limited by a [Visibility]. A
 // [Runner] turns a window of messages into an answer. All other interfaces
-// (Feed, Model, Tool, Channel …) are seams around these two.
+// (Feed, Model, Tool, Prompter …) are seams around these two.
 //
 // The package has types, validation and pure functions only. It imports nothing
 // but the standard library and starts no goroutine. Every other package of the

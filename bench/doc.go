@@ -5,10 +5,10 @@
 // disk's own limit, or the same operation on little data. The two are measured
 // in turns, round by round, and medians are compared, so that a machine that is
 // slow or busy for a while is so for both. What is judged is the ratio, against
-// a fixed bar; of the feed, and of memory, the figure itself.
+// a fixed bar; where there is no such limit, as of memory, of fan-out and of what a person waits for, the figure itself.
 //
-// The operations are the ones production uses, called through the interfaces of
-// the root package; the caller brings the store. When all is measured, the rows
+// The operations are the ones production uses, called as programs that embed Parley call them, or through the daemon
+// and its terminal; the caller brings the store. It must not import a store, nor commands. When all is measured, the rows
 // that were left are read back: an acknowledged admission that is not there
 // fails the run, whatever its speed, and so does an event that a subscriber did
 // not get, or not in its place.

@@ -6,7 +6,7 @@
 // which it counts: cut short before it, the folder is what it was; after it, what
 // it was to become.
 //
-// The package works on the interfaces of the root package, so it serves every
-// store alike; it must not import one. Doctor starts a few goroutines and waits
+// The package works on small interfaces, so it serves every store that is a file, and
+// must not import one. Doctor starts a few goroutines and waits
 // for them before it returns; nothing stays behind.
 package keep

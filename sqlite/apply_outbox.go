@@ -7,9 +7,9 @@ import (
 )
 
 // changeDelivery carries out one change of the outbox. The change's own events have
-// been appended, so that the seq of a draft is known.
-func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange, drafts int) error {
-	seq := h.lastSeq - uint64(drafts) + uint64(c.Event)
+// been appended, so many, so that the seq of the one that a delivery shows is known.
+func (t *tx) changeDelivery(at time.Time, h *head, c *parley.DeliveryChange, appended int) error {
+	seq := h.lastSeq - uint64(appended) + uint64(c.Event)
 	if c.New != nil {
 		d := *c.New
 		if c.Event > 0 {

@@ -8,18 +8,21 @@
 // spoils its neighbours, and the price of a sync is shared by those who came during
 // the last one. Where many come at once the writer works alone, and SQLite's own log is synced.
 // Another connection, in a goroutine
-// of its own, moves the write-ahead log into the database. Reads go over their own
+// of its own, moves the write-ahead log into the database. Timers have batches written that waited for others,
+// an emptying of the log tried again, and what nobody reads any more given up; all ends with Close. Reads go over their own
 // read-only connections. Events that are read again at each turn are kept in memory, as long as nothing
 // is taken away.
 //
 // When a store is opened after a crash, what SQLite does not have is applied from the intents. If a write or a
 // sync fails, the connection is given up: its batches get
 // unavailable, and the store opens a new connection, moves the write-ahead
-// log into the database and empties the intents before it goes on.
+// log into the database and empties the intents before it goes on. Where the disk has lost what it had
+// taken, nothing is read or written until the store is opened again.
 //
 // Inside, sessions have numbers. A session's own log has the session's number,
 // and an event's id is log<<32 | seq, so that a log is one range of one index. The
 // events themselves lie in the order of their positions. See docs/store.md.
 //
-// The package imports the root package, internal/disk, internal/wire and the SQLite driver.
+// The package imports the root package, internal/disk, internal/wire, the SQLite driver and the cipher of encrypted
+// stores. It must not import what uses a store.
 package sqlite

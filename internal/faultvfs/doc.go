@@ -1,4 +1,4 @@
-// Package faultvfs has two SQLite file systems for tests: [Disk], which loses
+// Package faultvfs has two file systems for tests of SQLite and of the files that a store has beside it: [Disk], which loses
 // what was not synced when its power is cut, and [Faults], which makes chosen
 // operations fail. Both wrap another VFS, pass locks and shared memory through,
 // and so work with WAL and with several connections. Both may be used from many
@@ -37,6 +37,8 @@
 // syncs succeed. This is what Linux does: after a failed fsync the pages count as
 // clean. Only writing the bytes again makes them safe. Where it also reverts ([Rule.Revert]),
 // reads show what is safe, as on file systems that drop such pages.
+//
+// Files that SQLite does not know of are opened through it, too ([Plain]). The package imports nothing of the module.
 //
 // The disk never syncs the real files, so tests on it run at the speed of
 // memory.

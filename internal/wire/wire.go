@@ -1,7 +1,7 @@
-// Package wire turns Go values into bytes and back, for logs that a store writes
+// Package wire turns Go values into bytes and back, for records that a store writes
 // before it applies a change and reads after a crash.
 //
-// A log may be read by a newer program than the one that wrote it. So a struct is
+// A record may be read by a newer program than the one that wrote it. So a struct is
 // written as the names and values of those fields that are not zero: a type may
 // gain fields and change their order, and still reads what was written before. A
 // name that the type does not have is an error, as leaving a part of a change out
