@@ -34,7 +34,7 @@ var orphans = []struct{ kind, sql string }{
 	{"a delivery of a missing session", `SELECT id FROM outbox WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a part of a missing delivery", `SELECT id FROM outbox WHERE first NOT IN (SELECT nr FROM outbox)`},
 	{"a notice of a missing session", `SELECT id FROM notices WHERE session NOT IN (SELECT nr FROM sessions)`},
-	{"a reference to a missing blob", `SELECT event >> 32 || ' ' || (event & 0xFFFFFFFF) FROM blob_refs WHERE blob NOT IN (SELECT nr FROM blobs)`},
+	{"a reference to a missing blob", `SELECT (event >> 32) || ' ' || (event & 0xFFFFFFFF) FROM blob_refs WHERE blob NOT IN (SELECT nr FROM blobs)`},
 	{"a reference of a missing or redacted event", `SELECT b.handle FROM blob_refs r JOIN blobs b ON b.nr = r.blob
 		LEFT JOIN events e ON e.id = r.event WHERE e.body IS NULL OR e.body = '` + string(parley.TombstoneData) + `'`},
 	{"a blob that is said to be used by nothing", `SELECT handle FROM blobs WHERE unused_since IS NULL AND nr NOT IN (SELECT blob FROM blob_refs)`},

@@ -136,6 +136,17 @@ func SpentSQL(q parley.SpentQuery) string {
 	return sql
 }
 
+// Orphan is a query for rows that belong to nothing, and what is said of them.
+type Orphan struct{ Kind, SQL string }
+
+// Orphans gives the queries that Check asks.
+func Orphans() (list []Orphan) {
+	for _, o := range orphans {
+		list = append(list, Orphan{o.kind, o.sql})
+	}
+	return list
+}
+
 // Replanned gives how often the statements of idle readers, and of the writer, were
 // planned again after they had been prepared.
 func Replanned(s *Store) (n int) {
