@@ -22,10 +22,15 @@ var orphans = []struct{ kind, sql string }{
 	{"an alias of a missing key", `SELECT alias FROM aliases WHERE key NOT IN (SELECT nr FROM keys)`},
 	{"a fork's share in a missing log", `SELECT l.log FROM session_logs l
 		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (l.log << 32 | l.upto))`},
+	{"a missing session's share in a log", `SELECT log FROM session_logs WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a participant of a missing session", `SELECT identity FROM participants WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"an input of a missing session", `SELECT origin || ' ' || id FROM inputs WHERE gone IS NULL AND session NOT IN (SELECT nr FROM sessions)`},
 	{"an input without its event", `SELECT origin || ' ' || id FROM inputs i WHERE gone IS NULL
 		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (i.session << 32 | i.seq) AND e.type = 'session:input')`},
+	{"an input without the message that shows it", `SELECT origin || ' ' || id FROM inputs i WHERE gone IS NULL AND shown IS NOT NULL
+		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = (i.session << 32 | i.shown) AND e.type = 'session:message')`},
+	{"a redacted input without its event", `SELECT origin || ' ' || id FROM redacted_inputs x
+		WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.id = x.event AND e.type = 'session:input')`},
 	{"a turn of a missing session", `SELECT id FROM turns WHERE session NOT IN (SELECT nr FROM sessions)`},
 	{"a call of a turn that is not open", `SELECT id FROM calls c
 		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = c.session AND t.id = c.turn AND t.state <> 'completed')`},

@@ -72,6 +72,10 @@ var harms = map[string]struct {
 		`UPDATE session_logs SET upto = 50 WHERE session = 5`,
 		[]string{"orphan: a fork's share in a missing log: 2"},
 	},
+	"a share of nobody": {
+		`INSERT INTO session_logs (session, log, upto) VALUES (99, 1, 3)`,
+		[]string{"orphan: a missing session's share in a log: 1"},
+	},
 	"a participant of nothing": {
 		`INSERT INTO participants (session, identity) VALUES (99, 'cli:eve')`,
 		[]string{"orphan: a participant of a missing session: cli:eve"},
@@ -87,6 +91,22 @@ var harms = map[string]struct {
 	"an input at another event": {
 		`UPDATE inputs SET seq = 1 WHERE origin = 'cli/work' AND id = '4'`,
 		[]string{"orphan: an input without its event: cli/work 4"},
+	},
+	"an input shown by nothing": {
+		`UPDATE inputs SET shown = 99 WHERE origin = 'cli/work' AND id = '4'`,
+		[]string{"orphan: an input without the message that shows it: cli/work 4"},
+	},
+	"an input shown by itself": {
+		`UPDATE inputs SET shown = seq WHERE origin = 'cli/work' AND id = '4'`,
+		[]string{"orphan: an input without the message that shows it: cli/work 4"},
+	},
+	"a redacted input at no event": {
+		`INSERT INTO redacted_inputs (event, origin, id) VALUES (99 << 32 | 1, 'cli/work', '4')`,
+		[]string{"orphan: a redacted input without its event: cli/work 4"},
+	},
+	"a redacted input at another event": {
+		`INSERT INTO redacted_inputs (event, origin, id) VALUES (1 << 32 | 9, 'cli/work', '4')`,
+		[]string{"orphan: a redacted input without its event: cli/work 4"},
 	},
 	"a turn of nothing": {
 		`INSERT INTO turns (session, id, state, attempt, cancel, stop_reason, started_at, updated_at) VALUES (99, 't9', 'running', 1, 0, '', 1, 1)`,
