@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,15 @@ func problems(ctx context.Context, s *sqlite.Store) (found []string, err error) 
 	})
 	slices.Sort(found)
 	return found, err
+}
+
+// anyProblem says what Check says of a store that was changed by commits alone.
+func anyProblem(ctx context.Context, s *sqlite.Store) error {
+	found, err := problems(ctx, s)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("commits alone led to %q", found)
+	}
+	return err
 }
 
 // kindOf gives which of the queries for orphans spoke; empty: it was none of them.

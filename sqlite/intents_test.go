@@ -81,6 +81,7 @@ func TestIntents_Random(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		Check: func(ctx context.Context, s parley.Store) error { return anyProblem(ctx, s.(recorded).Store) },
 	}, storetest.RandomConfig{Sequences: soak.Count(150, 1500)})
 }
 

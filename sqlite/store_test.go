@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"hash/crc32"
 	"path/filepath"
 	"testing"
@@ -23,6 +24,7 @@ func TestStore(t *testing.T) {
 				t.Error(err)
 			}
 		},
+		Check: func(ctx context.Context, s parley.Store) error { return anyProblem(ctx, s.(*sqlite.Store)) },
 	})
 }
 

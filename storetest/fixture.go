@@ -34,6 +34,12 @@ func (f *fixture) open() {
 	s := f.h.Open(f.T, f.dir)
 	f.store = s
 	f.Cleanup(func() {
+		if s == f.store && f.h.Check != nil { // the last one; those before it were closed
+			err := f.h.Check(context.WithoutCancel(f.Context()), s)
+			if err != nil && !errors.Is(err, parley.ErrUnavailable) { // the test has closed it
+				f.Errorf("Check: %v", err)
+			}
+		}
 		if err := s.Close(); err != nil {
 			f.Errorf("Close: %v", err)
 		}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -194,4 +195,26 @@ func TestMistakesAreFound(t *testing.T) {
 			t.Error("20 sequences did not find it")
 		})
 	}
+}
+
+// TestCheckIsAsked: what a store finds below its reads fails a sequence, whose report is short.
+func TestCheckIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newShelf().harness()
+	h.Check = func(ctx context.Context, s parley.Store) error {
+		page, err := s.Sessions(ctx, parley.SeeAll(), parley.SessionQuery{IncludeInactive: true})
+		if err == nil && len(page.Sessions) > 0 {
+			err = errors.New("a row belongs to nothing")
+		}
+		return err
+	}
+	for seed := range uint64(20) {
+		if failed := runSequence(t, h, seed, 60, newCoverage()); failed != nil {
+			if failed.found.method != "Check" || failed.shrunk == nil || len(failed.history) != 1 {
+				t.Errorf("the report is not about one commit:\n%v", failed)
+			}
+			return
+		}
+	}
+	t.Error("20 sequences did not find it")
 }

@@ -250,6 +250,17 @@ func (q *sequence) compareAll(rng *rand.Rand) *difference {
 			return d
 		}
 	}
+	return q.check()
+}
+
+// check has the store looked at below its reads.
+func (q *sequence) check() *difference {
+	if q.h.Check == nil {
+		return nil
+	}
+	if err := q.h.Check(q.t.Context(), q.store); err != nil {
+		return &difference{"Check", err.Error()}
+	}
 	return nil
 }
 

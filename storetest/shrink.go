@@ -130,6 +130,9 @@ func (s *shrinker) fails(history []operation) bool {
 	for i := 0; i < len(viewers) && d == nil; i++ {
 		d = q.compare(viewers[i], func(asked question) bool { return asked.method == s.found.method })
 	}
+	if d == nil {
+		d = q.check()
+	}
 	if d == nil || d.method != s.found.method {
 		return false
 	}

@@ -16,6 +16,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -31,6 +32,9 @@ type Harness struct {
 	// nothing waits. The same dir can be opened afterwards. Optional; without it
 	// stores are closed.
 	Crash func(t testing.TB, s parley.Store)
+	// Check looks below the reads of a store, and says what is wrong there.
+	// Optional. It is called when a test or a sequence has done all it does.
+	Check func(ctx context.Context, s parley.Store) error
 }
 
 // test is one named test. It has a store of its own.
