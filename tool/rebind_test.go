@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/tool"
 )
 
@@ -20,7 +21,7 @@ func pair(t *testing.T, handler http.HandlerFunc) (allowed, victim *site) {
 	for range 20 {
 		a, err := newSite(t, good, 0, handler)
 		if err != nil {
-			t.Skipf("this machine has no %s: %v", good, err)
+			soak.SkipOrFail(t, "this machine has no %s: %v", good, err)
 		}
 		if v, err := newSite(t, bad, a.port, nil); err == nil {
 			return a, v

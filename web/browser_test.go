@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"go.uber.org/goleak"
+
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // theBrowser is started once, by the first test that needs it; stopBrowser has what
@@ -75,7 +77,7 @@ type page struct {
 func open(t *testing.T, url string) *page {
 	t.Helper()
 	if findBrowser() == "" {
-		t.Skip("there is no Chromium to test with: make browser")
+		soak.SkipOrFail(t, "there is no Chromium to test with: make browser")
 	}
 	browser, err := theBrowser()
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // TestModules runs the tests of the page's modules that need no browser.
@@ -12,7 +14,7 @@ func TestModules(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("there is no Node.js to test with: make node")
+		soak.SkipOrFail(t, "there is no Node.js to test with: make node")
 	}
 	files, err := filepath.Glob("testdata/*.test.mjs")
 	if err != nil || len(files) == 0 {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // tab is a page in a browser.
@@ -30,7 +32,7 @@ func browse(t *testing.T) *tab {
 		}
 	}
 	if path == "" {
-		t.Skip("there is no Chromium to test with: make browser")
+		soak.SkipOrFail(t, "there is no Chromium to test with: make browser")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1100, 760))
 	if os.Geteuid() == 0 {

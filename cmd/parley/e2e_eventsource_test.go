@@ -42,7 +42,7 @@ func eventSource(t *testing.T, url, token string) *source {
 	const folder = "testdata/eventsource"
 	node, err := exec.LookPath("node")
 	if _, missing := os.Stat(filepath.Join(folder, "node_modules")); err != nil || missing != nil {
-		t.Skip("there is no EventSource to test with: make eventsource")
+		soak.SkipOrFail(t, "there is no EventSource to test with: make eventsource")
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	cmd := exec.CommandContext(ctx, node, "follow.mjs", url)

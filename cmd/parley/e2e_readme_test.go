@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // shown is a command of the README, and what it says that is printed.
@@ -71,7 +73,7 @@ func TestReadme(t *testing.T) {
 	}
 	for _, name := range []string{"make", "bash", "curl"} {
 		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("there is no %s to run the README with", name)
+			soak.SkipOrFail(t, "there is no %s to run the README with", name)
 		}
 	}
 	dir, home := t.TempDir(), t.TempDir()

@@ -102,11 +102,11 @@ var Table = []Layer{
 	{Path: "internal/layout", Holds: "this table, and the test that holds it"},
 	{Path: "internal/vectors", Holds: "reads cases that tests have as data"},
 	{Path: "internal/modelserver", Holds: "providers of models on loopback, for tests"},
-	{Path: "internal/terminal", Holds: "a real terminal for tests: keys in, screen out"},
+	{Path: "internal/soak", Holds: "how much a random test does, and from which seed; what may be skipped"},
+	{Path: "internal/terminal", Holds: "a real terminal for tests: keys in, screen out", Imports: []string{"internal/soak"}},
 	{Path: "internal/pty", Holds: "a pseudo terminal, for measuring programs that draw"},
 	{Path: "internal/termsvg", Holds: "the screen of a terminal as an SVG picture, for documentation"},
 	{Path: "internal/telegramserver", Holds: "Telegram's Bot API on loopback, for tests"},
-	{Path: "internal/soak", Holds: "how much a random test does, and from which seed"},
 }
 
 // Package is one package of the source tree, as the check sees it.

@@ -1,11 +1,13 @@
-// Package soak says how much a random test does, and where its choices start.
+// Package soak says how much tests do: how often a random one repeats and where its choices start, and whether one may
+// be skipped.
 //
 // PARLEY_SOAK=1 asks for full counts; a normal run does a part of them.
-// PARLEY_COUNT asks for another count, PARLEY_SEED repeats a run. The package is for tests, starts no goroutine, and
-// imports nothing of the module.
+// PARLEY_COUNT asks for another count, PARLEY_SEED repeats a run. With PARLEY_NO_SKIPS=1 a test fails for want of
+// something that the machine could have. The package is for tests, starts no goroutine, and imports nothing of the module.
 package soak
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -51,4 +53,16 @@ func Seed(t testing.TB) uint64 {
 	}
 	t.Logf("PARLEY_SEED=%d", seed)
 	return seed
+}
+
+// SkipOrFail is for a test that lacks what this machine could have, such as a program: it skips the test and says why.
+// Nobody sees that in a run that only says ok, so with PARLEY_NO_SKIPS=1 it fails the test.
+func SkipOrFail(t testing.TB, format string, args ...any) {
+	t.Helper()
+	why := fmt.Sprintf(format, args...)
+	if os.Getenv("PARLEY_NO_SKIPS") == "1" {
+		t.Fatalf("%s, and with PARLEY_NO_SKIPS=1 that is no reason to skip", why)
+	} else {
+		t.Skip(why)
+	}
 }

@@ -24,6 +24,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // patience is how long a test waits for what has to come. It is there to end a
@@ -58,7 +60,7 @@ type Terminal struct {
 }
 
 // Start opens a terminal of a size and runs a program in it. Where there is no
-// tmux, it skips the test.
+// tmux, it ends the test with [soak.SkipOrFail].
 func Start(t testing.TB, cols, rows int, env []string, argv ...string) *Terminal {
 	t.Helper()
 	return Open(t, Config{Cols: cols, Rows: rows, Env: env}, argv...)
@@ -68,7 +70,7 @@ func Start(t testing.TB, cols, rows int, env []string, argv ...string) *Terminal
 func Open(t testing.TB, cfg Config, argv ...string) *Terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux to run a terminal in")
+		soak.SkipOrFail(t, "there is no tmux to run a terminal in: make terminal")
 	}
 	if len(argv) == 0 {
 		t.Fatal("a terminal needs a program to run")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/internal/terminal"
 )
 
@@ -201,7 +202,7 @@ var stubborn = []string{"sh", "-c", `trap '' HUP TERM INT; echo "$$ there"; whil
 // is not parallel, as it changes the environment to see the files of this test.
 func TestNothingIsLeft(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux to run a terminal in")
+		soak.SkipOrFail(t, "there is no tmux to run a terminal in: make terminal")
 	}
 	var program int
 	dir := t.TempDir()
@@ -235,7 +236,7 @@ func TestKilled(t *testing.T) {
 		select {}
 	}
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("there is no tmux to run a terminal in")
+		soak.SkipOrFail(t, "there is no tmux to run a terminal in: make terminal")
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
 	child.Env = append(os.Environ(), asChild+"=1", "TMPDIR="+t.TempDir())

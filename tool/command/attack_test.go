@@ -242,7 +242,7 @@ func TestDir(t *testing.T) {
 func TestGit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		soak.SkipOrFail(t, "there is no git")
 	}
 	const evil = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch PWNED; false\"\n"
 	for _, guarded := range []bool{true, false} {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/soak"
 	"github.com/parley-run/parley/tool/git"
 )
 
@@ -51,7 +52,10 @@ func newRig(t testing.TB, cfg git.Config) *rig {
 	r.git("commit", "-q", "-m", "first")
 	cfg.Dir = r.dir
 	if r.Git, err = git.New(cfg); err != nil {
-		t.Skipf("there is no git: %v", err)
+		if !errors.Is(err, parley.ErrNotFound) {
+			t.Fatal(err)
+		}
+		soak.SkipOrFail(t, "there is no git: %v", err)
 	}
 	return r
 }
@@ -65,7 +69,7 @@ func (r *rig) git(arguments ...string) string {
 		"GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@x", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@x")
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		r.Skip("there is no git")
+		soak.SkipOrFail(r, "there is no git")
 	}
 	if err != nil {
 		r.Fatalf("git %v: %v: %s", arguments, err, out)
