@@ -43,11 +43,11 @@ build: ## build bin/parley
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/parley ./cmd/parley
 
 .PHONY: test
-test: compiler keyring browser node eventsource terminal ## run every test, with the race detector
+test: compiler keyring browser node eventsource terminal shells ## run every test, with the race detector
 	CGO_ENABLED=1 $(GO) test $(RACE) -timeout 30m $(ARGS) $(PKG)
 
 .PHONY: soak
-soak: compiler keyring browser node eventsource terminal ## run every test with its full counts; takes hours
+soak: compiler keyring browser node eventsource terminal shells ## run every test with its full counts; takes hours
 	PARLEY_SOAK=1 CGO_ENABLED=1 $(GO) test $(RACE) -timeout 170m -count=1 $(ARGS) $(PKG)
 
 .PHONY: lint
@@ -89,58 +89,66 @@ tidy: ## bring go.mod and go.sum up to date
 clean: ## remove what was built
 	rm -rf bin
 
+# A mirror may be down for a moment, so packages are asked for three times. Whether they
+# are there in the end, who calls this looks at.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
+define install
+for attempt in 1 2 3; do \
+		if [ $$attempt != 1 ]; then echo "apt-get could not install $(1): trying again in 5 seconds, $$attempt of 3" >&2; sleep 5; fi; \
+		if $(SUDO) apt-get update -qq && \
+			$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) > /dev/null; then break; fi; \
+	done
+endef
+
 # The race detector needs a C compiler. Debian and its relatives get one if we
 # may install it; elsewhere we say what is missing.
-SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 .PHONY: compiler
 compiler:
 	@cc=$$($(GO) env CC); \
 	if command -v "$${cc%% *}" > /dev/null; then exit 0; fi; \
 	if command -v apt-get > /dev/null && $(SUDO) true 2> /dev/null; then \
 		echo "no C compiler, which the race detector needs: installing gcc"; \
-		$(SUDO) apt-get update -qq; \
-		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev > /dev/null; \
-	else \
-		echo "the race detector needs a C compiler ($$cc): please install one, such as gcc" >&2; \
-		exit 1; \
-	fi
+		$(call install,gcc libc6-dev); \
+		if command -v "$${cc%% *}" > /dev/null; then exit 0; fi; \
+	fi; \
+	echo "the race detector needs a C compiler ($$cc): please install one, such as gcc" >&2; \
+	exit 1
 
-# A test talks to a real keyring, on a bus of its own, if there is one to start.
-# Root on Debian, which is a container nearly always, gets one; a desktop has its
-# own, and we do not put another beside it.
+# What follows is for some tests alone. Root on Debian, which is a container nearly
+# always, gets it; a desktop has its own, and we do not put another beside it. Without
+# it these tests are skipped, or, where nothing may be skipped, make fails.
+#
+# $(call lacking,such tests without what they need)
+define lacking
+if [ "$${PARLEY_NO_SKIPS:-}" = 1 ]; then echo "$(1) cannot run, and with PARLEY_NO_SKIPS=1 none is skipped" >&2; exit 1; fi; \
+	echo "$(1) are skipped"
+endef
+
+# $(call need,name,a command that succeeds if it is there,packages,such tests without it)
+define need
+@there() { $(2); }; \
+	if there > /dev/null; then exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "no $(1) to test with: installing $(3)"; \
+		$(call install,$(3)); \
+		if there > /dev/null; then exit 0; fi; \
+	fi; \
+	$(call lacking,$(4))
+endef
+
+# A test talks to a real keyring, on a bus of its own. A Mac has another kind.
 .PHONY: keyring
 keyring:
-	@if command -v gnome-keyring-daemon > /dev/null && command -v dbus-run-session > /dev/null; then exit 0; fi; \
-	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
-		echo "no keyring to test with: installing gnome-keyring"; \
-		apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gnome-keyring dbus > /dev/null && exit 0; \
-	fi; \
-	echo "without gnome-keyring-daemon and dbus-run-session the test with a real keyring is skipped"
+	$(call need,keyring,[ "$$(uname)" = Darwin ] || { command -v gnome-keyring-daemon && command -v dbus-run-session; },gnome-keyring dbus,without gnome-keyring-daemon and dbus-run-session the tests with a real keyring)
 
-# The page is tested in a real browser, and its modules in Node.js. Root on Debian
-# gets both; elsewhere the tests use what there is.
+# The page is tested in a real browser, and its modules in Node.js.
 .PHONY: browser
 browser:
-	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
-		if command -v $$name > /dev/null; then exit 0; fi; \
-	done; \
-	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
-		echo "no browser to test with: installing chromium"; \
-		apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null && exit 0; \
-	fi; \
-	echo "without chromium the tests of the page in a browser are skipped"
+	$(call need,browser,command -v chromium || command -v chromium-browser || command -v google-chrome || command -v google-chrome-stable,chromium,without chromium the tests of the page in a browser)
 
 .PHONY: node
 node:
-	@if command -v node > /dev/null && command -v npm > /dev/null; then exit 0; fi; \
-	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
-		echo "no Node.js to test with: installing nodejs and npm"; \
-		apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm > /dev/null && exit 0; \
-	fi; \
-	echo "without node and npm the tests of JavaScript are skipped"
+	$(call need,Node.js,command -v node && command -v npm,nodejs npm,without node and npm the tests of JavaScript)
 
 # A client that others use reads the event streams, in the version of its lock file.
 EVENTSOURCE := cmd/parley/testdata/eventsource
@@ -148,20 +156,19 @@ EVENTSOURCE := cmd/parley/testdata/eventsource
 eventsource: node
 	@if ! command -v npm > /dev/null || cmp -s $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed; then exit 0; fi; \
 	echo "installing eventsource, which the tests of event streams use"; \
-	npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(EVENTSOURCE) && \
-	cp $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed || \
-	echo "without it the tests with a real EventSource are skipped"
+	if npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(EVENTSOURCE) && \
+		cp $(EVENTSOURCE)/package-lock.json $(EVENTSOURCE)/node_modules/.installed; then exit 0; fi; \
+	$(call lacking,without eventsource from npm the tests with a real EventSource)
 
 # What is made for a terminal is tested in a real one.
 .PHONY: terminal
 terminal:
-	@if command -v tmux > /dev/null; then exit 0; fi; \
-	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
-		echo "no terminal to test with: installing tmux"; \
-		apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tmux > /dev/null && exit 0; \
-	fi; \
-	echo "without tmux the tests in a terminal are skipped"
+	$(call need,terminal,command -v tmux,tmux,without tmux the tests in a terminal)
+
+# Completion scripts are read by their shells, and the README is followed as it stands.
+.PHONY: shells
+shells:
+	$(call need,shells and curl,command -v zsh && command -v fish && command -v curl,zsh fish curl,without zsh and fish and curl the tests of completion scripts and of the README)
 
 bin/golangci-lint-$(LINT_VERSION):
 	@echo "building golangci-lint $(LINT_VERSION), once; this takes some minutes"
