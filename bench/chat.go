@@ -56,7 +56,7 @@ func (c *chat) input(n int) parley.Input {
 		MessageID: id,
 		Principal: parley.Principal{Identity: c.people[0], User: "ada", Role: parley.RoleUser, Via: "channel"},
 		State:     parley.InputQueued,
-		Decision:  "a turn is running",
+		Decision:  "waits for its turn",
 	}
 }
 
@@ -65,8 +65,8 @@ func (c *chat) ref(n int) parley.InputRef {
 }
 
 // admissions makes the next n admissions of messages that come while a turn
-// runs: one commit each, which expects that the session is still its key's
-// current one and that its queue has room.
+// runs, as the engine commits them: one commit each, which expects that the
+// session is still its key's current one and that its queue has room.
 func (c *chat) admissions(n int) []parley.Batch {
 	batches := make([]parley.Batch, n)
 	for i := range batches {
