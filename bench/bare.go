@@ -11,8 +11,9 @@ import (
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// bare is the disk's own limit: a file whose space is set aside beforehand, to
-// which records are appended and synced, and nothing else.
+// bare is what callers who share a file cannot do without: its space is set aside
+// beforehand, records are appended and synced, and where there are several callers,
+// they hand their records to the one that writes. Nothing is made of a record.
 type bare struct {
 	file   *os.File
 	record []byte
@@ -72,8 +73,9 @@ func (b *bare) alone(ctx context.Context, l load) (float64, error) {
 	return rate(n, time.Since(start)), nil
 }
 
-// together gives the records per second of as many writers at once: each hands
-// its record over and waits; when all have, one write and one sync serve them.
+// together gives the records per second of as many writers at once: each, a
+// goroutine of its own, hands its record over and waits; when all have, one write
+// and one sync serve them. So its time is the disk's and that of the handing over.
 func (b *bare) together(ctx context.Context, writers int, l load) (float64, error) {
 	queue := make(chan []byte, writers)
 	answers := make([]chan bool, writers)

@@ -2,7 +2,7 @@
 // the machine can do, and that no operation grows with what is stored.
 //
 // Every figure stands beside a reference measured in the same seconds: the
-// disk's own limit, or the same operation on little data. The two are measured
+// limit that disk and processor set, or the same operation on little data. The two are measured
 // in turns, round by round, and medians are compared, so that a machine that is
 // slow or busy for a while is so for both. What is judged is the ratio, against
 // a fixed bar; where there is no such limit, as of memory, of fan-out and of what a person waits for, the figure itself.

@@ -37,7 +37,7 @@ const speedup = 2.5
 // storeMeasures are the figures of [Store], in the order of a report.
 func storeMeasures() []measure {
 	return []measure{
-		{Commit64, "commits/s", ratioAtLeast, 0.12, "durable admissions, 64 sessions at once", "a bare file, one sync per 64 records"},
+		{Commit64, "commits/s", ratioAtLeast, 0.12, "durable admissions, 64 sessions at once", "a bare file, one sync per 64 records that as many goroutines hand over"},
 		{Commit1, "commits/s", ratioAtLeast, 0.6, "durable admissions, one session alone", "a bare file, one sync per record"},
 		{Commit64Encrypted, "commits/s", ratioAtLeast, 0.35, "durable admissions to an encrypted store, 64 sessions at once", "the same to one that is not"},
 		{CommitDeep, "ms", ratioAtMost, 1.25, "an admission to a session with a long log", "the same to an empty session"},
