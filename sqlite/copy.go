@@ -109,7 +109,13 @@ func removeStore(path string) error {
 }
 
 // storeSuffixes are the names of a store's files, after its path.
-var storeSuffixes = []string{"", "-journal", "-wal", "-shm", intentSuffixes[0], intentSuffixes[1]}
+var storeSuffixes = []string{"", "-journal", walSuffix, indexSuffix, intentSuffixes[0], intentSuffixes[1]}
+
+// What SQLite adds to the name of a file, for its write-ahead log and for the index of that.
+const (
+	walSuffix   = "-wal"
+	indexSuffix = "-shm"
+)
 
 // ReplaceBy closes the store and puts the file at path, a copy of it, in its
 // place. That is one step: at any moment the one or the other is there, whole.

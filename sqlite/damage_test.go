@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -136,7 +137,7 @@ func TestDamage(t *testing.T) {
 		{"newer, in its log", rawStore(t, good, true, noCheckpoint, newer), []string{"newer Parley", "use the newer"}},
 		{"far newer", rawStore(t, good, false, "PRAGMA user_version = 2147483647"), []string{"newer Parley", "use the newer"}},
 	}
-	for _, n := range []int{1, 15, 16, 50, 99, 100, 512, page - 1, page, page + 1, len(db)/2 + 100, len(db) - 3*page, len(db) - page, len(db) - 1} {
+	for _, n := range []int{0, 1, 15, 16, 50, 99, 100, 512, page - 1, page, page + 1, len(db)/2 + 100, len(db) - 3*page, len(db) - page, len(db) - 1} {
 		cases = append(cases, damage{fmt.Sprintf("truncated to %d of %d", n, len(db)), single(db[:n]), []string{"backup"}})
 	}
 	for _, tc := range cases {
@@ -200,14 +201,45 @@ func compareFiles(t *testing.T, before, after files) {
 	}
 }
 
-// An empty file is what a process leaves that died in the first moment of making
-// a store: it is a new one.
-func TestDamageEmptyFile(t *testing.T) {
+// TestDamageFoundAtOpen damages one page after another. Where a store cannot be opened for it, that is said, with what to do, and nothing is
+// touched.
+func TestDamageFoundAtOpen(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	files{"store.db": {}}.write(t, dir)
-	book := newLedger()
-	if err := book.audit(t.Context(), dir, 1, sqlite.Config{}); err != nil {
-		t.Error(err)
+	const page = 4096
+	good := goodStore(t)
+	live := rawStore(t, good, true, "PRAGMA wal_autocheckpoint = 0", "INSERT INTO meta (name, value) VALUES ('more', 1)")
+	if len(live["store.db-wal"]) == 0 {
+		t.Fatal("there is nothing in the log")
+	}
+	db := good["store.db"]
+	found := map[string]int{}
+	try := func(kind string, f files) {
+		dir := t.TempDir()
+		f.write(t, dir)
+		path := filepath.Join(dir, "store.db")
+		for _, readOnly := range []bool{true, false} {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: readOnly})
+			if err == nil {
+				_ = s.Close() // it may find the damage
+				continue
+			}
+			found[kind]++
+			if !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "backup") {
+				t.Errorf("%s, read only %t: %v", kind, readOnly, err)
+			}
+			compareFiles(t, f, readFiles(t, dir))
+		}
+	}
+	for at := 0; at < len(db); at += page {
+		harmed := slices.Clone(db)
+		for i := range page {
+			harmed[at+i] ^= byte(i*7 + 85)
+		}
+		try("a page", files{"store.db": harmed})
+		try("truncated beside a log", files{"store.db": db[:at], "store.db-wal": live["store.db-wal"]})
+	}
+	t.Log(found)
+	if found["a page"] == 0 || found["truncated beside a log"] == 0 {
+		t.Errorf("found at opening: %v", found)
 	}
 }

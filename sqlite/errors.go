@@ -34,11 +34,16 @@ func translate(op string, err error) error {
 		e.Code, e.Message = parley.CodeUnavailable, "the store's files cannot be read or written"
 	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
 		e.Code, e.Message = parley.CodeUnavailable, "the store is busy; try again"
-	case code == sqlite3.CORRUPT, code == sqlite3.NOTADB:
-		e.Code = parley.CodeInternal
+	case damaged(code):
 		e.Message = "the store's file is damaged; stop Parley, run `parley doctor`, and restore a backup if it agrees"
 	}
 	return e
+}
+
+// damaged reports whether err says that the file is not as SQLite has written it.
+func damaged(err error) bool {
+	var code sqlite3.ErrorCode
+	return errors.As(err, &code) && (code == sqlite3.CORRUPT || code == sqlite3.NOTADB)
 }
 
 const diskFull = "the disk is full; free some space, the store goes on by itself"

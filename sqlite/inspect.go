@@ -29,16 +29,22 @@ func inspect(path string, key []byte) (found bool, err error) {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return false, invalid("the folder %s of the store does not exist; make it first", filepath.Dir(path))
 		}
-		return false, nil
+		left, err := leftBeside(path)
+		if left == "" || err != nil {
+			return false, err
+		}
+		if _, err := os.Stat(path); err == nil {
+			return inspect(path, key) // another process has made it at this moment
+		}
+		return false, invalid("the store %s is not there, but a part of it is, %s; put the store back, or move what begins with %s away to begin anew",
+			path, left, filepath.Base(path)+"-")
 	case err != nil:
 		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
 	case info.IsDir():
 		return false, invalid("%s is a folder; a store is a file", path)
 	case info.Size() == 0:
-		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
-			return false, errTruncated(path)
-		}
-		return false, nil
+		// A store is made under another name, so this was one.
+		return false, invalid("%s is empty: it was cut off; restore a backup, or move it away to begin anew", path)
 	}
 	header, err := readHeader(path, key)
 	if err != nil && key != nil && walFits(path, key) {
@@ -54,14 +60,26 @@ func inspect(path string, key []byte) (found bool, err error) {
 	}
 	id := binary.BigEndian.Uint32(header[68:])
 	version := int(binary.BigEndian.Uint32(header[60:]))
-	if id == 0 && version == 0 && info.Size() <= pageSize(header) {
-		// An empty database: a store whose making was cut short.
-		return true, nil
-	}
 	if err := checkVersion(path, int64(id), version); err != nil {
 		return false, err
 	}
 	return true, checkLength(path, header)
+}
+
+// leftBeside gives a file that a store has left beside its place, with what it had not put into its own file. SQLite would take the
+// log for one of a new store, and what was acknowledged and not applied would be gone.
+func leftBeside(path string) (name string, err error) {
+	for _, suffix := range storeSuffixes[1:] {
+		info, err := os.Stat(path + suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), suffix == indexSuffix: // which says nothing by itself
+		case err != nil:
+			return "", parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		case info.Size() > 0:
+			return path + suffix, nil
+		}
+	}
+	return "", nil
 }
 
 // readVersion gives the version of an open store; 0 is an empty one.
@@ -145,7 +163,7 @@ func readHeaderOnce(path string, key []byte) ([]byte, error) {
 
 // walFits reports whether the store has a write-ahead log that the key fits.
 func walFits(path string, key []byte) bool {
-	f, err := os.Open(path + "-wal")
+	f, err := os.Open(path + walSuffix)
 	if err != nil {
 		return false
 	}
@@ -188,7 +206,7 @@ func Encrypted(path string) (bool, error) {
 // in the log. Another process may be moving the log into the file, the header
 // first: so the file is measured after the log was seen empty.
 func checkLength(path string, header []byte) error {
-	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+	if log, err := os.Stat(path + walSuffix); err == nil && log.Size() > 0 {
 		return nil
 	}
 	info, err := os.Stat(path)

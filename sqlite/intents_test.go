@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -190,18 +191,34 @@ func TestIntents_NotTogether(t *testing.T) {
 	}
 }
 
-// TestIntents_OfAnother: intents of a store that is not there any more are no one's.
-func TestIntents_OfAnother(t *testing.T) {
+// TestIntents_WithoutTheirStore: where the file of a store is gone and what it had not taken in is still there, no other store is made that
+// would take that for its own, or lose it.
+func TestIntents_WithoutTheirStore(t *testing.T) {
 	t.Parallel()
 	path := leftBehind(t, 3)
+	store, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	s := openStore(t, path)
-	commit(t, s, newcomer(7))
-	events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 10)
-	if err != nil || len(events) != 1 || events[0].Session != "web:7" {
-		t.Errorf("%+v, %v", events, err)
+	left := readFiles(t, filepath.Dir(path))
+	for _, readOnly := range []bool{false, true} {
+		_, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: readOnly})
+		if !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "put the store back") {
+			t.Errorf("read only %t: it gives %v", readOnly, err)
+		}
+	}
+	if is := readFiles(t, filepath.Dir(path)); !reflect.DeepEqual(is, left) {
+		t.Errorf("there were %d files, there are %d, or they are not as they were", len(left), len(is))
+	}
+	if err := os.WriteFile(path, store, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events, _, err := openStore(t, path).Log(t.Context(), parley.SeeAll(), 0, 10)
+	if err != nil || len(events) != 3 {
+		t.Errorf("put back, it has %+v, %v", events, err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.openWriter(ctx, found); err != nil {
-		return errors.Join(translate("open store", err), s.lock.release())
+		return errors.Join(s.translateOpen(err), s.lock.release())
 	}
 	return nil
 }
@@ -153,6 +153,15 @@ func (s *Store) checkReadable() error {
 	}
 	if err == nil {
 		err = s.checkNothingIsMissing()
+	}
+	return s.translateOpen(err)
+}
+
+// translateOpen turns an error of opening into one of the domain. A store that cannot even be opened has nothing that a doctor could
+// look at.
+func (s *Store) translateOpen(err error) error {
+	if damaged(err) {
+		return &parley.Error{Code: parley.CodeInvalid, Op: "open store", Message: fmt.Sprintf("%s is damaged or truncated; restore a backup", s.path), Err: err}
 	}
 	return translate("open store", err)
 }

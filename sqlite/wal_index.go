@@ -43,7 +43,7 @@ func forgetMoved(path string) error { return clearWALIndex(path, movedOffset, 4)
 func forgetWALIndex(path string) error { return clearWALIndex(path, 0, headersBytes) }
 
 func clearWALIndex(path string, at int64, size int) error {
-	index, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
+	index, err := os.OpenFile(path+indexSuffix, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

@@ -84,14 +84,18 @@ func readApplied(c *conn) (applied uint64, id string, err error) {
 	return applied, id, err
 }
 
-// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next.
+// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next, if there is anything in it.
 func (w *writer) abandon() error {
 	err := w.intents.close(false)
-	if w.conn != nil {
-		err = errors.Join(err, w.conn.keepWAL(), w.conn.close())
-		w.conn, w.walFile = nil, nil
+	if w.conn == nil {
+		return err
 	}
-	return err
+	if log, statErr := os.Stat(w.store.path + walSuffix); statErr != nil || log.Size() > 0 {
+		err = errors.Join(err, w.conn.keepWAL())
+	}
+	c := w.conn
+	w.conn, w.walFile = nil, nil
+	return errors.Join(err, c.close())
 }
 
 // start lets the writer work.
@@ -142,6 +146,6 @@ func (w *writer) closeIntents(inOrder bool) error {
 	if w.store.cfg.ReadOnly {
 		return nil
 	}
-	_, err := os.Stat(w.store.path + "-wal")
+	_, err := os.Stat(w.store.path + walSuffix)
 	return w.intents.close(inOrder && errors.Is(err, fs.ErrNotExist))
 }
