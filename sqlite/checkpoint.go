@@ -36,8 +36,9 @@ type wal struct {
 	mover         mover             // moves it beside the commits
 	moving        <-chan moveResult // while the mover works: gets how it ended
 
-	retryAt time.Time // nothing is tried before
-	timer   *time.Timer
+	retryAt  time.Time // nothing is tried before
+	reopenAt time.Time // after a failure: if no commit has come by then, the writer puts things right by itself
+	timer    *time.Timer
 }
 
 // noteLength notes how many pages the log has after a commit.
@@ -78,6 +79,11 @@ func (l *wal) movedTo(pages int) {
 // [finishPages], is finished by the writer itself, and commits wait for that.
 func (w *writer) checkpoint() {
 	l := &w.wal
+	if w.conn == nil || w.mayNotBeDurable() {
+		w.reopenLater()
+	} else {
+		w.useIntentsAgain()
+	}
 	switch {
 	case w.conn == nil || time.Now().Before(l.retryAt):
 	case l.scrub:
@@ -154,8 +160,7 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 		err = w.startIntentsOver() // what was taken away is in them, too
 	}
 	if err != nil {
-		l.retryAt = time.Now().Add(retryPause)
-		w.retry()
+		l.retryAt = w.retry()
 		return
 	}
 	if mode == sqlite3.CHECKPOINT_TRUNCATE {
@@ -163,22 +168,28 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	}
 }
 
-// move moves the log over the writer's connection. Nobody else does at that time.
-//
-// After a failed sync the operating system may take pages for written that are not,
-// and SQLite does not move again what it has moved. So after a failure the log is written anew, and SQLite made to
-// begin anew: only writing the pages again makes sure.
-func (w *writer) move(mode sqlite3.CheckpointMode) error {
-	if w.wal.mustMoveAgain {
-		if w.walFile != nil {
-			if err := w.walSyncs.writeAnew(w.walFile.File, w.wal.pages); err != nil {
-				return err
-			}
-		}
-		if err := forgetMoved(w.store.path); err != nil {
+// renewLog makes the log durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for
+// written that are not, and SQLite does not move again what it has moved; only writing the pages again makes sure.
+func (w *writer) renewLog() error {
+	if !w.wal.mustMoveAgain {
+		return nil
+	}
+	if w.walFile != nil {
+		if err := w.walSyncs.writeAnew(w.walFile.File, w.wal.pages); err != nil {
 			return err
 		}
-		w.wal.mustMoveAgain = false
+	}
+	if err := forgetMoved(w.store.path); err != nil {
+		return err
+	}
+	w.wal.mustMoveAgain = false
+	return nil
+}
+
+// move moves the log over the writer's connection. Nobody else does at that time.
+func (w *writer) move(mode sqlite3.CheckpointMode) error {
+	if err := w.renewLog(); err != nil {
+		return err
 	}
 	_, _, err := w.conn.db.WALCheckpoint("main", mode)
 	switch {
@@ -202,13 +213,14 @@ func (w *writer) moveAll() error {
 	}
 }
 
-// retry wakes the writer for another checkpoint, in case nobody else does.
-func (w *writer) retry() {
+// retry wakes the writer for another attempt, in case nobody else does, and gives when that is.
+func (w *writer) retry() time.Time {
 	l := &w.wal
 	if l.timer != nil {
 		l.timer.Stop()
 	}
 	l.timer = time.AfterFunc(retryPause, w.wakeForWAL)
+	return time.Now().Add(retryPause)
 }
 
 // moveResult is how the mover ended: with so many pages of the log in the database.

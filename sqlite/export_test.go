@@ -299,3 +299,6 @@ func Damage(ctx context.Context, s *Store, sql string) error {
 		return t.c.exec(sql)
 	}})
 }
+
+// RetryPause is how long the writer waits before it tries again what has failed.
+const RetryPause = retryPause

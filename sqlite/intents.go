@@ -147,6 +147,9 @@ func (in *intents) fileToWrite() (*intentFile, error) {
 		err = disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
+		if opened != nil {
+			err = errors.Join(err, opened.Close())
+		}
 		return nil, fmt.Errorf("open intents: %w", err)
 	}
 	*f = intentFile{plainFile: opened}

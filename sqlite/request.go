@@ -22,6 +22,7 @@ type request struct {
 	number    uint64       // of the record; 0: it is not written
 	unsettled atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
 	recordErr error        // the record may not be durable
+	inLog     bool         // SQLite's log was synced with it, and with all that it has seen: no record is needed
 
 	done   chan struct{}
 	err    error
@@ -33,7 +34,7 @@ func (r *request) settle() {
 	if r.unsettled.Add(-1) > 0 {
 		return
 	}
-	if r.recordErr != nil {
+	if r.recordErr != nil && !r.inLog {
 		r.err, r.result = unknownOutcome(r.recordErr), parley.Result{}
 	}
 	close(r.done)
@@ -89,15 +90,22 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 }
 
 // outcome gives what became of a request that is done. One without a record may be refused, or found to be there already, because of
-// others that the scribe is still busy with.
+// others that the scribe is still busy with. If it fails, they may be gone after a crash.
 func (w *writer) outcome(ctx context.Context, r *request) error {
-	if r.number == 0 {
-		if err := w.awaitDurable(ctx); err != nil {
-			return unknownOutcome(err)
-		}
+	if r.number != 0 || r.inLog {
+		return r.err
+	}
+	if err := w.awaitDurable(ctx); err != nil {
+		return unknownOutcome(err)
+	}
+	if w.mayNotBeDurable() && (r.err == nil || refused(r.err)) {
+		return unknownOutcome(errIntentsFailed)
 	}
 	return r.err
 }
+
+// errIntentsFailed says why nobody can be told what a request has met.
+var errIntentsFailed = errors.New("what came before it could not be written down")
 
 // withdraw takes a request out of the queue, if it is still there.
 func (w *writer) withdraw(r *request) bool {

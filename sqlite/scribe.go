@@ -1,6 +1,9 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // scribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
 // is applied. It ends when the writer was stopped and nothing is queued.
@@ -38,8 +41,9 @@ func (w *writer) take(last []*request) []*request {
 		}
 		w.wakesScribe.Wait()
 	}
+	mayNumber := !w.intentsOff && !time.Now().Before(w.intentsAgainAt)
 	for _, r := range g.requests {
-		if r.batch != nil && !w.intentsOff {
+		if r.batch != nil && mayNumber {
 			w.numbered++
 			r.number = w.numbered
 			r.unsettled.Store(2)

@@ -20,17 +20,19 @@ type writer struct {
 	wakesScribe *sync.Cond     // there is something to take
 	wakesWriter *sync.Cond     // there is something to do
 
-	mu          sync.Mutex
-	queue       []*request  // that nobody has taken
-	due         bool        // what is queued is to be written
-	wait        *time.Timer // makes it so, for those that may wait
-	taken       []*request  // by the scribe, to be applied
-	crowded     bool        // the writer takes what is queued itself
-	numbered    uint64      // the last request that was given a number
-	intentsOff  bool        // intents cannot be relied on until the connection was opened again
-	walDue      bool        // the log is to be looked at
-	closed      bool
-	scribeEnded bool // the scribe has nothing more to take
+	mu             sync.Mutex
+	queue          []*request  // that nobody has taken
+	due            bool        // what is queued is to be written
+	wait           *time.Timer // makes it so, for those that may wait
+	taken          []*request  // by the scribe, to be applied
+	crowded        bool        // the writer takes what is queued itself
+	numbered       uint64      // the last request that was given a number
+	intentsFailed  bool        // what was applied may not be durable, until the log was written anew
+	intentsOff     bool        // nothing is written down, until the files were emptied
+	intentsAgainAt time.Time   // nor before
+	walDue         bool        // the log is to be looked at
+	closed         bool
+	scribeEnded    bool // the scribe has nothing more to take
 
 	handedOver atomic.Bool // something is taken that the writer does not have yet
 
@@ -150,12 +152,13 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	if scrub {
 		w.store.recall.suspend()
 	}
+	w.wal.scrub = w.wal.scrub || scrub // also if it fails: it may be there all the same
 	if err := w.commit(g); err != nil {
 		w.store.recall.suspend() // who sees it may see what is not there later
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
 	w.resumeRecall()
-	w.pos, w.wal.scrub = pos, w.wal.scrub || scrub
+	w.pos = pos
 	return nil
 }
 
@@ -164,7 +167,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 func (w *writer) resumeRecall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.intentsOff {
+	if !w.intentsFailed {
 		w.store.recall.resume()
 	}
 }
@@ -190,6 +193,9 @@ func (w *writer) commit(g *group) error {
 	w.walSyncs.written.Store(w.handled)
 	if !recorded {
 		w.intents.durable.reach(w.handled) // and all before it
+		for _, r := range g.requests {
+			r.inLog = true
+		}
 	}
 	return nil
 }

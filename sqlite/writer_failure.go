@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -26,16 +27,14 @@ func (w *writer) checkWALAfterFailure() {
 	}
 }
 
-// reopen makes the writer usable again after a failure. The whole write-ahead log
-// is moved into the database and synced there before anything else is written: after a
-// failed sync the operating system may believe that pages are on disk which are
-// not, and only writing them anew makes sure.
+// reopen makes the writer usable again after a failure. The whole write-ahead log is
+// written anew and synced before anything else is written. It is not moved, which who reads might hold up.
 func (w *writer) reopen() error {
 	if err := w.walSyncs.lostErr(); err != nil {
 		return err
 	}
 	mustWriteAnew := w.wal.moving == nil && w.walSyncs.distrusted.Load()
-	if w.conn != nil && (mustWriteAnew || w.intentsStopped()) {
+	if w.conn != nil && (mustWriteAnew || w.mayNotBeDurable()) {
 		if err := w.giveUp(); err != nil {
 			return err
 		}
@@ -52,36 +51,66 @@ func (w *writer) reopen() error {
 	if err := w.adoptWAL(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
-	if err := w.move(sqlite3.CHECKPOINT_TRUNCATE); err != nil {
-		return errors.Join(fmt.Errorf("checkpoint after a failure: %w", err), w.giveUp())
-	}
-	err = w.adopt(c)
-	if err == nil {
-		err = w.startIntentsOver()
+	err = w.renewLog()
+	if err == nil && !movesBeside {
+		// What was moved cannot be moved again there, but the rest can.
+		err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if err != nil {
+		return errors.Join(fmt.Errorf("write the log anew after a failure: %w", err), w.giveUp())
+	}
+	if err := w.adopt(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
+	w.mu.Lock()
+	w.intentsFailed = false
+	w.mu.Unlock()
+	_ = w.startIntentsOver() // commits do without them until then
+	w.wal.reopenAt = time.Time{}
 	return nil
 }
 
-// stopIntents has nothing written down until the connection was opened again, before the next commit.
+// reopenLater reopens the writer when no commit has done so for a while: what was redacted is to leave the log, and what readers are shown
+// is to be durable, also where nobody writes any more.
+func (w *writer) reopenLater() {
+	l := &w.wal
+	switch {
+	case w.walSyncs.lostErr() != nil: // only a start helps
+	case l.reopenAt.IsZero():
+		l.reopenAt = w.retry()
+	case !time.Now().Before(l.reopenAt):
+		if err := w.reopen(); err != nil { // the next commit says why
+			l.reopenAt = w.retry()
+		}
+	}
+}
+
+// stopIntents has nothing written down for a while, after what was could not be made durable. Until the log was written anew, readers may be
+// shown what is not.
 func (w *writer) stopIntents() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.intentsOff = true
+	w.intentsFailed = true
+	w.leaveIntentsLocked()
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
+	w.walDue = true                     // in case no commit comes
+	w.wakesWriter.Signal()
 }
 
-// intentsStopped reports whether nothing is written down.
-func (w *writer) intentsStopped() bool {
+// leaveIntentsLocked has commits do without intents for a while: SQLite's log is synced for them.
+func (w *writer) leaveIntentsLocked() {
+	w.intentsOff, w.intentsAgainAt = true, time.Now().Add(retryPause)
+}
+
+// mayNotBeDurable reports whether something was applied that could not be written down, and is not yet made durable by SQLite's log.
+func (w *writer) mayNotBeDurable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.intentsOff
+	return w.intentsFailed
 }
 
-// startIntentsOver makes intents usable again, when everything that was committed is in the database. What was
+// startIntentsOver makes intents usable again, when everything that was committed is durable in SQLite's log or the database. What was
 // recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
 func (w *writer) startIntentsOver() error {
 	err := w.intents.reset(func() (missing bool) {
@@ -92,7 +121,20 @@ func (w *writer) startIntentsOver() error {
 		return w.discarded > w.marked
 	})
 	if err != nil {
-		w.stopIntents()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.discarded = w.numbered
+		w.leaveIntentsLocked()
 	}
 	return err
+}
+
+// useIntentsAgain tries to, where they could not be emptied after a failure.
+func (w *writer) useIntentsAgain() {
+	w.mu.Lock()
+	due := w.intentsOff && !time.Now().Before(w.intentsAgainAt)
+	w.mu.Unlock()
+	if due {
+		_ = w.startIntentsOver() // commits do without them until then
+	}
 }

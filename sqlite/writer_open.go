@@ -84,18 +84,14 @@ func readApplied(c *conn) (applied uint64, id string, err error) {
 	return applied, id, err
 }
 
-// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next, if there is anything in it.
+// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next.
 func (w *writer) abandon() error {
 	err := w.intents.close(false)
-	if w.conn == nil {
-		return err
+	if w.conn != nil {
+		err = errors.Join(err, w.conn.keepWAL(), w.conn.close())
+		w.conn, w.walFile = nil, nil
 	}
-	if log, statErr := os.Stat(w.store.path + walSuffix); statErr != nil || log.Size() > 0 {
-		err = errors.Join(err, w.conn.keepWAL())
-	}
-	c := w.conn
-	w.conn, w.walFile = nil, nil
-	return errors.Join(err, c.close())
+	return err
 }
 
 // start lets the writer work.
@@ -117,11 +113,16 @@ func (w *writer) stop() {
 	}
 }
 
-// close closes the connections, after stop. The last one moves what is in the log, and
-// takes the log away if that succeeds: where a move has failed, it must be all of it.
-// After a failure of the writer's connection the log stays for who opens the store next.
+// close closes the connections, after stop. All that is in the log is moved before, if nobody reads it, and the last connection takes
+// the log away. If that fails, the log stays for who opens the store next.
 func (w *writer) close() error {
 	err := w.wal.mover.close()
+	if w.store.cfg.ReadOnly {
+		return err
+	}
+	if w.walSyncs.lostErr() == nil {
+		err = errors.Join(err, w.moveAtLast())
+	}
 	if w.conn == nil {
 		return err
 	}
@@ -138,6 +139,23 @@ func (w *writer) close() error {
 	c := w.conn
 	w.conn, w.walFile = nil, nil
 	return errors.Join(err, c.close())
+}
+
+// moveAtLast moves all of the log, because SQLite would do so without a word of it if that fails.
+func (w *writer) moveAtLast() error {
+	if w.conn == nil {
+		if err := w.reopen(); err != nil {
+			return err
+		}
+	}
+	err := w.conn.db.BusyTimeout(readerTimeout)
+	if err == nil {
+		err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
+	}
+	if errors.Is(err, sqlite3.BUSY) {
+		return nil // another process reads, and takes it away in the end
+	}
+	return err
 }
 
 // closeIntents closes the intents. If the store was closed in good order and nothing of its log is left, they are not needed any

@@ -1,0 +1,145 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/faultvfs"
+	"github.com/parley-run/parley/internal/soak"
+	"github.com/parley-run/parley/sqlite"
+)
+
+// intentsFail is that the intents cannot be made durable, once.
+var intentsFail = faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1}
+
+// TestAfterFailure_RedactedTextLeaves: what was redacted while somebody read, and still is in the log when a commit fails, leaves it when
+// nobody writes any more: after a while, or when the store is closed.
+func TestAfterFailure_RedactedTextLeaves(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("closed %t", closed), func(t *testing.T) {
+			t.Parallel()
+			seed := soak.Seed(t)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, seed)
+				r.start()
+				release := sqlite.HoldReader(t.Context(), r.store)
+				r.redact(func() {})
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.WAL, Times: 1})
+				wantUnavailable(t, r.commit(r.name()))
+				dir := filepath.Dir(r.path)
+				if len(inFiles(t, dir, []string{"a secret"})) == 0 {
+					t.Error("it has left already: this proves nothing")
+				}
+				release()
+				if closed {
+					if err := r.store.Close(); err != nil {
+						t.Error(err)
+					}
+				} else {
+					<-time.After(3 * sqlite.RetryPause)
+					synctest.Wait()
+				}
+				if len(inFiles(t, dir, []string{"a secret"})) > 0 {
+					t.Error("the text is still there")
+				}
+				r.cut()
+			})
+		})
+	}
+}
+
+// TestAfterFailure_Readers: a reader that stays does not keep the store from going on after a failure.
+func TestAfterFailure_Readers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, soak.Seed(t))
+	r.start()
+	release := sqlite.HoldReader(t.Context(), r.store)
+	r.loseSync()
+	r.mustCommit(3)
+	release()
+	r.mustCommit(3)
+	r.cut()
+}
+
+// TestAfterFailure_WithoutIntents: where only the intents cannot be written, commits go on without them, and are durable.
+func TestAfterFailure_WithoutIntents(t *testing.T) {
+	t.Parallel()
+	seed := soak.Seed(t)
+	synctest.Test(t, func(t *testing.T) { // the time stands still while commits work
+		r := newRig(t, seed)
+		r.start()
+		rule := intentsFail
+		rule.Times = 0
+		broken := r.faults.Inject(rule)
+		failed := 0
+		for range 200 {
+			if err := r.commit(r.name()); err != nil {
+				wantUnavailable(t, err)
+				failed++
+			}
+		}
+		if failed > 1 || broken.Hits() == 0 {
+			t.Errorf("%d of 200 commits failed, with %d failures of the disk", failed, broken.Hits())
+		}
+		r.faults.Heal()
+		<-time.After(2 * sqlite.RetryPause)
+		used := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {}})
+		r.mustCommit(1)
+		if used.Hits() == 0 {
+			t.Error("the intents are not used again")
+		}
+		r.cut()
+	})
+}
+
+// TestAfterFailure_Duplicates: who sends the same again is not told that it is there while it may not stay.
+func TestAfterFailure_Duplicates(t *testing.T) {
+	t.Parallel()
+	const many = 12 // are a crowd, so that what comes next does not wait for the scribe
+	seed := soak.Seed(t)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, seed)
+		r.start()
+		finish := make(chan struct{})
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
+		r.faults.Inject(intentsFail)
+		admit := func(i int) error {
+			b := newcomer(i)
+			b.MayWait = true // all are taken at once
+			b.Sessions[0].Admit = []parley.Input{{
+				Ref:  parley.InputRef{Origin: "web:me", ID: fmt.Sprint(i)},
+				Kind: parley.InputMessage, Principal: loadPrincipal, State: parley.InputQueued,
+				Parts: []parley.Part{parley.TextPart("hello")},
+			}}
+			_, err := r.store.Commit(t.Context(), b)
+			return err
+		}
+		var work sync.WaitGroup
+		errs := make([]error, many+1)
+		for i := range many {
+			work.Go(func() { errs[i] = admit(i) })
+		}
+		<-time.After(2 * sqlite.MaxWait)
+		synctest.Wait()
+		work.Go(func() { errs[many] = admit(0) })
+		<-time.After(2 * sqlite.MaxWait)
+		synctest.Wait()
+		close(finish)
+		work.Wait()
+		for i, err := range errs {
+			if !errors.Is(err, parley.ErrOutcomeUnknown) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if err := r.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
