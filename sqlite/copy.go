@@ -2,10 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/disk"
@@ -70,10 +73,30 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if err := s.writer.awaitDurable(ctx); err != nil {
 		return err
 	}
+	if err := leaveIntents(path, target); err != nil {
+		return err
+	}
 	if err := out.Sync(); err != nil {
 		return err
 	}
 	return disk.SyncFolder(filepath.Dir(path))
+}
+
+// leaveIntents makes a copy one that intents of its store are nothing to: it may have been made before them, and go on in another way.
+func leaveIntents(path, vfs string) error {
+	c, err := openConn(path, vfs, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		return err
+	}
+	// Without a log or a journal beside it: half of a copy is nobody's.
+	err = c.set("journal_mode = MEMORY", "secure_delete = ON")
+	if err == nil {
+		err = c.exec(`UPDATE intents SET id = ?`, rand.Text())
+	}
+	if err == nil {
+		err = c.set("journal_mode = WAL")
+	}
+	return errors.Join(err, c.close())
 }
 
 // copyDatabase copies what the transaction of c sees.

@@ -156,3 +156,28 @@ func TestReplaceBy(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+// TestCopyIsNotGoneOnFrom: what its store has written down after a copy was made is not applied to the copy, also where somebody has put it in
+// the place of the store.
+func TestCopyIsNotGoneOnFrom(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	commit(t, s, newcomer(0))
+	if err := s.CopyTo(t.Context(), path+".copy", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, newcomer(1))
+	records, err := os.ReadFile(path + sqlite.IntentSuffixes[0])
+	if err != nil || len(records) == 0 {
+		t.Fatalf("nothing was written down, %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "parley.db")
+	if err := errors.Join(os.Rename(path+".copy", other), os.WriteFile(other+sqlite.IntentSuffixes[0], records, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	events, _, err := openStore(t, other).Log(t.Context(), parley.SeeAll(), 0, 10)
+	if err != nil || len(events) != 1 || events[0].Session != "web:0" {
+		t.Errorf("the copy has %+v, %v", events, err)
+	}
+}

@@ -121,6 +121,17 @@ func TestIntents_Applied(t *testing.T) {
 	if _, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true}); !errors.Is(err, parley.ErrUnavailable) || !strings.Contains(err.Error(), "parley serve") {
 		t.Errorf("to read it gives %v", err)
 	}
+	var readers sync.WaitGroup
+	for range 8 { // none takes another for who writes
+		readers.Go(func() {
+			for range 20 {
+				if s, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true}); err == nil {
+					t.Errorf("somebody reads it, %v", s.Close())
+				}
+			}
+		})
+	}
+	readers.Wait()
 	for range 2 {
 		s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 		if err != nil {

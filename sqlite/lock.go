@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/disk"
@@ -21,7 +22,7 @@ func takeLock(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, parley.Errorf(parley.CodeUnavailable, "cannot lock the store: %v", err)
 	}
-	if err := disk.Lock(f); err != nil {
+	if err := lockSoon(f); err != nil {
 		holder := "another process"
 		if text, readErr := io.ReadAll(io.LimitReader(f, 32)); readErr == nil && len(text) > 0 {
 			holder = "process " + strings.TrimSpace(string(text))
@@ -29,16 +30,28 @@ func takeLock(path string) (*fileLock, error) {
 		return nil, errors.Join(parley.Errorf(parley.CodeUnavailable,
 			"the store is in use by %s; end that first", holder), f.Close())
 	}
-	// The number is for people only; the lock itself is what counts.
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
-	}
-	if err != nil {
-		return nil, errors.Join(parley.Errorf(parley.CodeUnavailable, "cannot lock the store: %v", err), f.Close())
+	// The number is for people only; the lock itself is what counts, also where the disk is full.
+	if f.Truncate(0) == nil {
+		_, _ = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
 	return &fileLock{f: f}, nil
 }
+
+// lockSoon locks a file, or finds that another has it. Who only reads looks at the lock for a moment (disk.Locked), which is waited for.
+func lockSoon(f *os.File) error {
+	for try := 1; ; try++ {
+		err := disk.Lock(f)
+		if err == nil || try == lockTries {
+			return err
+		}
+		<-time.After(lockPause)
+	}
+}
+
+const (
+	lockTries = 5
+	lockPause = 10 * time.Millisecond
+)
 
 // release gives the lock back. The file stays: removing it would let two
 // processes lock two files of the same name.

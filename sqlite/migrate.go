@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -76,12 +77,16 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 	if err != nil || version == newest() {
 		return err
 	}
+	kept := ""
 	if version > 0 {
-		if err := s.keepCopy(c, version); err != nil {
+		if kept, err = s.keepCopy(c, version); err != nil {
 			return err
 		}
 	}
 	if err := migrate(ctx, c, version, newest()); err != nil {
+		if is, _ := readVersion(s.path, c); kept != "" && is == version {
+			err = errors.Join(err, os.Remove(kept)) // the store is as it was
+		}
 		return err
 	}
 	// Into the file itself, where inspect looks.
@@ -90,17 +95,18 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 }
 
 // keepCopy puts a copy of the store beside it and says how to go back to it.
-func (s *Store) keepCopy(c *conn, version int) error {
+func (s *Store) keepCopy(c *conn, version int) (kept string, err error) {
 	if _, _, err := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err != nil {
-		return fmt.Errorf("checkpoint before the upgrade: %w", err)
+		return "", fmt.Errorf("checkpoint before the upgrade: %w", err)
 	}
-	kept := fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
+	kept = fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
 	if err := copyFile(s.path, kept); err != nil {
-		return parley.Errorf(parley.CodeUnavailable, "the store has to be upgraded, but no copy could be kept: %v", err)
+		return "", parley.Errorf(parley.CodeUnavailable, "the store has to be upgraded, but no copy could be kept: %v", err)
 	}
 	s.cfg.TellFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
-		"to go back, stop Parley, put that file in place of %s, and use the Parley that wrote it", version, newest(), kept, s.path))
-	return nil
+		"to go back, stop Parley, put that file in place of %s, remove %s-* (what the newer one has left there), and use the Parley that wrote it",
+		version, newest(), kept, s.path, s.path))
+	return kept, nil
 }
 
 // migrate moves the schema step by step, up or down, in one transaction: all

@@ -1,6 +1,8 @@
 package sqlite_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -240,5 +242,28 @@ func TestMigrationKeepsRows(t *testing.T) {
 		Session: "cli:b", Turns: []parley.TurnChange{{ID: "t1", Start: true}},
 	}}}); !errors.Is(err, parley.ErrConflict) {
 		t.Errorf("a second turn of the same name gives %v", err)
+	}
+}
+
+// TestUpgradeThatFails leaves the store as it was, and no copy of it: who tries again and again must not fill the disk.
+func TestUpgradeThatFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "parley.db")
+	migrateTo(t, path, sqlite.NewestVersion()-1)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = sqlite.Open(ctx, path, sqlite.Config{TellFunc: func(string) { cancel() }}) // it is told when the copy is there
+	if err == nil || ctx.Err() == nil {
+		t.Fatalf("it was upgraded, %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the store is not as it was, %v", err)
+	}
+	if kept, err := filepath.Glob(path + ".format*"); err != nil || len(kept) > 0 {
+		t.Errorf("%v is left, %v", kept, err)
 	}
 }

@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -16,6 +17,22 @@ func syncNames(d *os.File) error { return d.Sync() }
 // Lock locks an open file until it is closed or its process ends. It fails at
 // once if another has it.
 func Lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// Locked reports whether another has locked the file at path, without locking it for long. A file that is not there is not locked.
+func Locked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, f.Close()
+	}
+	return false, errors.Join(err, unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+}
 
 // Unlock gives a lock back. Closing the file would do, but for a process that is
 // being started at that moment: it has the file, and so the lock, until it runs.

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 
@@ -18,6 +19,23 @@ func Lock(f *os.File) error {
 	at := windows.Overlapped{Offset: 1 << 20}
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+}
+
+// Locked reports whether another has locked the file at path, without locking it for long. A file that is not there is not locked.
+func Locked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	at := windows.Overlapped{Offset: 1 << 20}
+	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return true, f.Close()
+	}
+	return false, errors.Join(err, f.Close())
 }
 
 // Unlock does nothing: closing the file gives the lock back.
