@@ -15,7 +15,12 @@ import (
 // tell.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, storetest.Harness{
+	storetest.Run(t, harness())
+}
+
+// harness opens stores for the suite.
+func harness() storetest.Harness {
+	return storetest.Harness{
 		Open: func(t testing.TB, dir string) parley.Store {
 			return openWith(t, filepath.Join(dir, "parley.db"), sqlite.Config{Key: someKey(int(crc32.ChecksumIEEE([]byte(dir))))})
 		},
@@ -25,7 +30,8 @@ func TestStore(t *testing.T) {
 			}
 		},
 		Check: func(ctx context.Context, s parley.Store) error { return anyProblem(ctx, s.(*sqlite.Store)) },
-	})
+		Cost:  func(s parley.Store) int64 { return sqlite.PagesRead(s.(*sqlite.Store)) },
+	}
 }
 
 // openStore opens a store and closes it with the test.

@@ -2,14 +2,60 @@ package storetest
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
+	"slices"
+	"strings"
+	"testing"
 
 	"github.com/parley-run/parley"
 )
 
+// Promise runs the test of one promise. A store has a test of its own for each, named TestPromise_ and the promise, and
+// [CheckPromises] sees to it that none is missing.
+func Promise(t *testing.T, h Harness, name string) {
+	t.Helper()
+	i := slices.IndexFunc(promises, func(p test) bool { return p.name == name })
+	if i < 0 {
+		t.Fatalf("there is no promise %q", name)
+	}
+	if name != idleIsFree {
+		t.Parallel()
+	}
+	promises[i].run(newFixture(t, h))
+}
+
+// CheckPromises makes sure that a file of tests has one for each promise.
+func CheckPromises(t *testing.T, file string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tested []string
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			if name, is := strings.CutPrefix(fn.Name.Name, "TestPromise_"); is {
+				tested = append(tested, name)
+			}
+		}
+	}
+	for _, p := range promises {
+		if !slices.Contains(tested, p.name) {
+			t.Errorf("%s has no TestPromise_%s", file, p.name)
+		}
+	}
+}
+
+// idleIsFree is the promise whose test runs while no other does: it counts what the process has.
+const idleIsFree = "IdleIsFree"
+
 // promises are those of the architecture that a store can keep by itself.
 var promises = []test{
-	{"Promise_AdmittedMeansDurable", func(f *fixture) {
+	{idleIsFree, testIdleIsFree},
+	{"AdmittedMeansDurable", func(f *fixture) {
 		f.change(newSession(home))
 		for i := range 20 {
 			in := post(fmt.Sprint(i), "hello")
@@ -22,7 +68,7 @@ var promises = []test{
 			f.equal("events after a crash", i+1, len(f.events(home)))
 		}
 	}},
-	{"Promise_Once", func(f *fixture) {
+	{"Once", func(f *fixture) {
 		f.commit(parley.Batch{
 			Sessions: []parley.SessionChange{keyedSession(home, theme), keyedSession(away, theme)},
 			Keys:     []parley.KeyChange{{Key: theme, Session: home}},
@@ -41,7 +87,7 @@ var promises = []test{
 		f.change(drop(home))
 		f.equal("after its session was deleted", first.Ref, f.duplicate(again(away)).Ref)
 	}},
-	{"Promise_OneWriter", func(f *fixture) {
+	{"OneWriter", func(f *fixture) {
 		f.change(newSession(home))
 		claim := parley.SessionChange{Session: home, Claim: true}
 		old := f.change(claim).Sessions[0].Fence
@@ -70,7 +116,7 @@ var promises = []test{
 		})
 		f.equal("owners of one idle session", 1, len(won))
 	}},
-	{"Promise_NoGaps", func(f *fixture) {
+	{"NoGaps", func(f *fixture) {
 		w := newWriting(f, tenth(100))
 		for range 3 {
 			w.run(f)
@@ -81,7 +127,7 @@ var promises = []test{
 			f.equal("events of "+string(id), s.LastSeq, uint64(len(f.events(id))))
 		}
 	}},
-	{"Promise_NoBlindRepeat", func(f *fixture) {
+	{"NoBlindRepeat", func(f *fixture) {
 		f.change(newSession(home))
 		f.change(startTurn(home, "t1"))
 		f.change(journal(home, "t1", "c1", parley.CallStarted, ""), newSession(away))
@@ -99,7 +145,7 @@ var promises = []test{
 		f.refuseChange(parley.CodeConflict, journal(home, "t1", "c1", parley.CallUnknown, ""))
 		f.equal("journal", calls[:1], f.calls("t1")[:1])
 	}},
-	{"Promise_DefaultDeny", func(f *fixture) {
+	{"DefaultDeny", func(f *fixture) {
 		visibleWorld(f)
 		for _, v := range []parley.Visibility{{}, {Namespace: "cli"}, parley.SeeAs(), parley.SeeAs(ben)} {
 			for _, reads := range []map[string]reader{readsOfHome, namedReads} {
@@ -115,7 +161,7 @@ var promises = []test{
 			}
 		}
 	}},
-	{"Promise_TheClockDeletesNothing", func(f *fixture) {
+	{"TheClockDeletesNothing", func(f *fixture) {
 		visibleWorld(f)
 		ended := appendTo(home, parley.Draft{Body: &parley.Ended{Reason: "idle"}})
 		ended.Patch = parley.SessionPatch{

@@ -1,7 +1,7 @@
 // Package storetest is the suite that every store of Parley passes: the same
 // tests for all, with no tolerance for any.
 //
-// [Run] runs it. It has named tests for each thing the comments of
+// [Run] runs it, and [Promise] one promise. It has named tests for each thing the comments of
 // [parley.Store] and [parley.Batch] promise, and random sequences of operations
 // whose outcome is compared with a small in-memory model, the oracle. The
 // oracle is written from those comments alone and shares no code with any store;
@@ -35,6 +35,9 @@ type Harness struct {
 	// Check looks below the reads of a store, and says what is wrong there.
 	// Optional. It is called when a test or a sequence has done all it does.
 	Check func(ctx context.Context, s parley.Store) error
+	// Cost gives what reads have cost since it was last asked, in pages or the
+	// like. Optional; without it the costs of reads are not compared.
+	Cost func(s parley.Store) int64
 }
 
 // test is one named test. It has a store of its own.
@@ -43,7 +46,7 @@ type test struct {
 	run  func(*fixture)
 }
 
-// Run runs the whole suite: the named tests and, last, [RunRandom].
+// Run runs the suite: the named tests and, last, [RunRandom]. The promises are tests of their own; see [Promise].
 func Run(t *testing.T, h Harness) {
 	runNamed(t, h)
 	t.Run("Random", func(t *testing.T) {
@@ -54,9 +57,6 @@ func Run(t *testing.T, h Harness) {
 
 // runNamed runs the tests that have names, topic by topic.
 func runNamed(t *testing.T, h Harness) {
-	for _, p := range promises {
-		p.start(t, h)
-	}
 	for _, topic := range []struct {
 		name  string
 		tests []test
