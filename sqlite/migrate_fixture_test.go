@@ -157,7 +157,8 @@ func firstTurn() parley.Batch {
 		Approvals: []parley.ApprovalChange{{Turn: "t1", Call: "c1", Tool: "shell", State: parley.ApprovalPending, Default: parley.ApprovalDenied}},
 		Notices: []parley.NoticeChange{
 			{Add: &parley.Notice{ID: "n1", Kind: "restart", Text: "it was\nstarted again"}},
-			{Add: &parley.Notice{ID: "n2", Kind: "reset", Text: "anew"}}, {Add: &parley.Notice{ID: "n3", Kind: "reset"}},
+			{Add: &parley.Notice{ID: "n2", Kind: "reset", Text: "anew"}},
+			{Add: &parley.Notice{ID: "n3", Kind: "reset"}},
 		},
 	}}}
 }
@@ -191,7 +192,8 @@ func secondTurn() parley.Batch {
 		Session: chatSession, Claim: true,
 		Turns: []parley.TurnChange{{ID: "t2", Start: true}},
 		Calls: []parley.CallChange{
-			{Turn: "t2", ID: "c1", Tool: "shell", State: parley.CallStarted}, {Turn: "t2", ID: "c2", Tool: "web", State: parley.CallStarted},
+			{Turn: "t2", ID: "c1", Tool: "shell", State: parley.CallStarted},
+			{Turn: "t2", ID: "c2", Tool: "web", State: parley.CallStarted},
 			{Turn: "t2", ID: "c1", Tool: "shell", State: parley.CallFinished, Result: []byte(`{"text":"done <ok>"}`)},
 		},
 		Approvals: []parley.ApprovalChange{{

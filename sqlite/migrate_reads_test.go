@@ -72,8 +72,13 @@ func (a answers) readWork(t *testing.T, s *sqlite.Store, v parley.Visibility) {
 	t.Helper()
 	ctx := t.Context()
 	for _, ref := range []parley.InputRef{
-		{Origin: chatFrom, ID: "1"}, {Origin: chatFrom, ID: "2"}, {Origin: chatFrom, ID: "3"}, {Origin: chatFrom, ID: "4"},
-		{Origin: cliFrom, ID: "10"}, {Origin: cliFrom, ID: "20"}, {Origin: cliFrom, ID: "21"},
+		{Origin: chatFrom, ID: "1"},
+		{Origin: chatFrom, ID: "2"},
+		{Origin: chatFrom, ID: "3"},
+		{Origin: chatFrom, ID: "4"},
+		{Origin: cliFrom, ID: "10"},
+		{Origin: cliFrom, ID: "20"},
+		{Origin: cliFrom, ID: "21"},
 	} {
 		a.to(v, "input", ref)(s.Input(ctx, v, ref))
 	}
