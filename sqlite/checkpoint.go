@@ -144,16 +144,22 @@ func (w *writer) moverEnded(m moveResult) {
 // finish moves what the mover has left, or all of the log.
 func (w *writer) finish() {
 	w.wal.tried()
-	_ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the log has grown
+	_, _ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the log has grown
 }
 
 // empty moves the whole log, and makes the next commit start it over, or cuts it off.
 // Readers and the disk may be in the way; then it is tried again.
+//
+// Who begins to read while others keep a part of the log from being moved is in the way of starting it over. Once all of it is moved, nobody
+// else comes to be, and those are waited for as long again. Else reads that overlap without end could be in the way for ever, short as they are.
 func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	l := &w.wal
 	err := w.conn.db.BusyTimeout(readerTimeout)
 	if err == nil {
-		err = w.move(mode)
+		var all bool
+		if all, err = w.move(mode); all && errors.Is(err, sqlite3.BUSY) {
+			_, err = w.move(mode)
+		}
 	}
 	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
 	if err == nil && l.scrub {
@@ -186,12 +192,12 @@ func (w *writer) renewLog() error {
 	return nil
 }
 
-// move moves the log over the writer's connection. Nobody else does at that time.
-func (w *writer) move(mode sqlite3.CheckpointMode) error {
+// move moves the log over the writer's connection, and reports whether the database has all of it now. Nobody else does at that time.
+func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 	if err := w.renewLog(); err != nil {
-		return err
+		return false, err
 	}
-	_, _, err := w.conn.db.WALCheckpoint("main", mode)
+	pages, moved, err := w.conn.db.WALCheckpoint("main", mode)
 	switch {
 	case err == nil && (mode == sqlite3.CHECKPOINT_RESTART || mode == sqlite3.CHECKPOINT_TRUNCATE):
 		w.wal.noteLength(0)
@@ -199,13 +205,13 @@ func (w *writer) move(mode sqlite3.CheckpointMode) error {
 		w.wal.mustMoveAgain = true
 		w.checkWALAfterFailure()
 	}
-	return err
+	return moved == pages && pages > 0, err
 }
 
 // moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
 func (w *writer) moveAll() error {
 	for until := time.Now().Add(busyTimeout); ; <-time.After(movePause) {
-		err := w.move(sqlite3.CHECKPOINT_FULL)
+		_, err := w.move(sqlite3.CHECKPOINT_FULL)
 		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
 			return err
 		}

@@ -299,6 +299,3 @@ func Damage(ctx context.Context, s *Store, sql string) error {
 		return t.c.exec(sql)
 	}})
 }
-
-// RetryPause is how long the writer waits before it tries again what has failed.
-const RetryPause = retryPause

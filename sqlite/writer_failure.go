@@ -54,7 +54,7 @@ func (w *writer) reopen() error {
 	err = w.renewLog()
 	if err == nil && !movesBeside {
 		// What was moved cannot be moved again there, but the rest can.
-		err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
+		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write the log anew after a failure: %w", err), w.giveUp())

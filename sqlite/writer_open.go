@@ -150,7 +150,7 @@ func (w *writer) moveAtLast() error {
 	}
 	err := w.conn.db.BusyTimeout(readerTimeout)
 	if err == nil {
-		err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
+		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if errors.Is(err, sqlite3.BUSY) {
 		return nil // another process reads, and takes it away in the end
