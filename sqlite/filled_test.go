@@ -90,7 +90,8 @@ func newSessions() parley.Batch {
 	return parley.Batch{
 		Sessions: []parley.SessionChange{work, made("cli:gone", "sk_v1_gone"), made("cli:plain", "")},
 		Keys: []parley.KeyChange{
-			{Key: "sk_v1_work", Session: "cli:work"}, {Key: "sk_v1_gone", Session: "cli:gone"},
+			{Key: "sk_v1_work", Session: "cli:work"},
+			{Key: "sk_v1_gone", Session: "cli:gone"},
 			{Key: "sk_v1_idle"}, // leads nowhere
 		},
 		Aliases: []parley.AliasChange{{Alias: "work", Key: "sk_v1_work"}, {Alias: "gone", Key: "sk_v1_gone"}},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -138,25 +139,25 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-func TestContextEndsWhileTheBatchWaits(t *testing.T) {
+// TestContextEndsWhenTheBatchWasTaken: it may be written down by then, and is applied as well. TestQueueIsBounded has one that was not taken.
+func TestContextEndsWhenTheBatchWasTaken(t *testing.T) {
 	t.Parallel()
-	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
-	release := sqlite.HoldWriter(s)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		_, err := s.Commit(ctx, said("cli:a", "hello"))
-		done <- err
-	}()
-	cancel()
-	err := <-done
-	release()
-	if !errors.Is(err, parley.ErrUnavailable) || errors.Is(err, parley.ErrOutcomeUnknown) {
-		t.Fatalf("a batch that was never taken: %v", err)
-	}
-	if _, err := s.Session(t.Context(), parley.SeeAll(), "cli:a"); !errors.Is(err, parley.ErrNotFound) {
-		t.Fatalf("it was written: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
+		release := sqlite.HoldWriter(s)
+		c := call(t, s, said("cli:a", "hello"))
+		synctest.Wait()
+		c.end()
+		synctest.Wait()
+		if !c.returned || !errors.Is(c.err, parley.ErrUnavailable) || !errors.Is(c.err, parley.ErrOutcomeUnknown) {
+			t.Errorf("returned: %t, %v; want unavailable with an unknown outcome", c.returned, c.err)
+		}
+		release()
+		synctest.Wait()
+		if _, err := s.Session(t.Context(), parley.SeeAll(), "cli:a"); err != nil {
+			t.Errorf("it was not written: %v", err)
+		}
+	})
 }
 
 func TestContextEndsInTheTransaction(t *testing.T) {
