@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -140,6 +141,51 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 		}
 		if err := r.store.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same, is not applied after others that were committed later
+// without intents.
+func TestAfterFailure_GivenUp(t *testing.T) {
+	t.Parallel()
+	seed := soak.Seed(t)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, seed)
+		r.start()
+		commit(t, r.store, said("cli:a", "first"))
+		say := func(text string) error {
+			_, err := r.store.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+				Session: "cli:a",
+				Events:  []parley.Draft{{Body: &parley.Message{ID: text, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
+			}}})
+			return err
+		}
+		release := sqlite.HoldWriter(r.store)
+		var work sync.WaitGroup
+		work.Go(func() { wantUnavailable(t, sqlite.FailTransaction(t.Context(), r.store)) })
+		synctest.Wait()
+		work.Go(func() {
+			if err := say("abandoned"); !errors.Is(err, parley.ErrOutcomeUnknown) {
+				t.Errorf("it gives %v", err)
+			}
+		})
+		synctest.Wait() // it is written down
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
+		release()
+		work.Wait()
+		if err := say("later"); err != nil {
+			t.Fatal(err)
+		}
+		r.disk.Cut()
+		_ = r.store.Close() // fails: the power is off
+		dir := t.TempDir()
+		if err := r.disk.Survive(dir); err != nil {
+			t.Fatal(err)
+		}
+		events, err := openStore(t, filepath.Join(dir, filepath.Base(r.path))).Events(t.Context(), parley.SeeAll(), "cli:a", parley.EventQuery{})
+		if err != nil || len(events) != 2 || !strings.Contains(string(events[1].Data), "later") {
+			t.Errorf("%v, %v", events, err)
 		}
 	})
 }

@@ -86,6 +86,11 @@ func SubmitHeld(ctx context.Context, s *Store, started, finish chan struct{}) er
 	}})
 }
 
+// FailTransaction makes the transaction fail in which it is applied, as if the file had.
+func FailTransaction(ctx context.Context, s *Store) error {
+	return s.writer.submit(ctx, &request{apply: func(*tx) error { return sqlite3.IOERR }})
+}
+
 // HoldReader begins a read that sees the present moment until the returned
 // function is called.
 func HoldReader(ctx context.Context, s *Store) (release func()) {

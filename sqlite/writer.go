@@ -46,7 +46,7 @@ type writer struct {
 	conn       *conn    // nil after a failure, until it is opened again
 	walFile    *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
 	pos        uint64   // of the last event
-	handled    uint64   // the last number among the requests that were applied or refused
+	handled    uint64   // the last number among the requests that were applied, refused or given up
 	marked     uint64   // the number up to which all are applied or refused, as the database has it
 	discarded  uint64   // requests up to this number have to do without their intents
 	known      knownHeads

@@ -114,19 +114,22 @@ func (w *writer) mayNotBeDurable() bool {
 // recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
 func (w *writer) startIntentsOver() error {
 	err := w.intents.reset(func() (missing bool) {
-		// Nothing is written at this time. What is numbered later is written later.
+		// Nothing is written at this time, and what comes until it is done gets no number.
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.discarded, w.intentsOff = w.numbered, false
+		w.discarded, w.intentsOff = w.numbered, true
 		return w.discarded > w.marked
 	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.discarded = w.numbered
+		// What was given up may still be written down. The next commit says that it has been dealt with: it must not be applied after that.
+		w.handled = max(w.handled, w.discarded)
 		w.leaveIntentsLocked()
+		return err
 	}
-	return err
+	w.intentsOff = false
+	return nil
 }
 
 // useIntentsAgain tries to, where they could not be emptied after a failure.
