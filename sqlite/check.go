@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -53,8 +54,10 @@ var orphans = []struct{ kind, sql string }{
 func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
 	err := s.read(ctx, "check store", func(c *conn) error {
 		return c.each(func(r row) error {
-			if text := r.text(0); text != "ok" {
-				report(parley.Problem{Kind: "damaged file", Detail: text})
+			for line := range strings.Lines(r.text(0)) {
+				if line = strings.TrimSpace(line); line != "ok" && !strings.HasPrefix(line, "***") { // which is a heading
+					report(parley.Problem{Kind: "damaged file", Detail: line})
+				}
 			}
 			return nil
 		}, `PRAGMA integrity_check`)

@@ -1,10 +1,14 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -189,6 +193,40 @@ func TestCheck(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestCheck_DamagedPage: what is wrong with a page is said line by line.
+func TestCheck_DamagedPage(t *testing.T) {
+	t.Parallel()
+	const page = 4096
+	dir := t.TempDir()
+	filledStore(t).write(t, dir)
+	path := filepath.Join(dir, "store.db")
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := strconv.ParseInt(column(t, c, `SELECT rootpage FROM sqlite_schema WHERE name = 'audit'`, 0)[0], 10, 64)
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, page), (root-1)*page)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := problems(t.Context(), openWith(t, path, sqlite.Config{ReadOnly: true}))
+	if len(found) == 0 {
+		t.Errorf("nothing was found, %v", err) // it may end there, because the rest cannot be read
+	}
+	for _, problem := range found {
+		if !strings.HasPrefix(problem, "damaged file: ") || strings.ContainsAny(problem, "*\n") || problem == "damaged file: " {
+			t.Errorf("it says %q", problem)
+		}
 	}
 }
 

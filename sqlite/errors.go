@@ -35,7 +35,7 @@ func translate(op string, err error) error {
 	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
 		e.Code, e.Message = parley.CodeUnavailable, "the store is busy; try again"
 	case damaged(code):
-		e.Message = "the store's file is damaged; stop Parley, run `parley doctor`, and restore a backup if it agrees"
+		e.Message = "the store's file is damaged; stop Parley and restore a backup; `parley doctor` says what else is damaged, as far as it can be read"
 	}
 	return e
 }
