@@ -16,9 +16,6 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// intentsFail is that the intents cannot be made durable, once.
-var intentsFail = faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1}
-
 // TestAfterFailure_RedactedTextLeaves: what was redacted while somebody read, and still is in the log when a commit fails, leaves it when
 // nobody writes any more: after a while, or when the store is closed.
 func TestAfterFailure_RedactedTextLeaves(t *testing.T) {
@@ -72,32 +69,40 @@ func TestAfterFailure_Readers(t *testing.T) {
 // TestAfterFailure_WithoutIntents: where only the intents cannot be written, commits go on without them, and are durable.
 func TestAfterFailure_WithoutIntents(t *testing.T) {
 	t.Parallel()
-	seed := soak.Seed(t)
-	synctest.Test(t, func(t *testing.T) { // the time stands still while commits work
-		r := newRig(t, seed)
-		r.start()
-		rule := intentsFail
-		rule.Times = 0
-		broken := r.faults.Inject(rule)
-		failed := 0
-		for range 200 {
-			if err := r.commit(r.name()); err != nil {
-				wantUnavailable(t, err)
-				failed++
-			}
-		}
-		if failed > 1 || broken.Hits() == 0 {
-			t.Errorf("%d of 200 commits failed, with %d failures of the disk", failed, broken.Hits())
-		}
-		r.faults.Heal()
-		<-time.After(2 * sqlite.RetryPause)
-		used := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {}})
-		r.mustCommit(1)
-		if used.Hits() == 0 {
-			t.Error("the intents are not used again")
-		}
-		r.cut()
-	})
+	for name, rule := range map[string]faultvfs.Rule{
+		"nor emptied": {Op: faultvfs.Sync, Kind: faultvfs.Plain},
+		// It fails when SQLite has long been done.
+		"but emptied": {Op: faultvfs.Write, Kind: faultvfs.Plain, Err: faultvfs.ErrFull, Do: func() { <-time.After(time.Millisecond) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := soak.Seed(t)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, seed)
+				r.start()
+				broken := r.faults.Inject(rule)
+				failed := 0
+				for range 200 {
+					if err := r.commit(r.name()); err != nil {
+						wantUnavailable(t, err)
+						failed++
+					}
+					<-time.After(sqlite.RetryPause / 10) // they are tried again now and then
+				}
+				if failed > 1 || broken.Hits() < 10 {
+					t.Errorf("%d of 200 commits failed, with %d failures of the disk", failed, broken.Hits())
+				}
+				r.faults.Heal()
+				<-time.After(2 * sqlite.RetryPause)
+				used := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {}})
+				r.mustCommit(2)
+				if used.Hits() == 0 {
+					t.Error("the intents are not used again")
+				}
+				r.cut()
+			})
+		})
+	}
 }
 
 // TestAfterFailure_Duplicates: who sends the same again is not told that it is there while it may not stay.
@@ -110,7 +115,7 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 		r.start()
 		finish := make(chan struct{})
 		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
-		r.faults.Inject(intentsFail)
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
 		admit := func(i int) error {
 			b := newcomer(i)
 			b.MayWait = true // all are taken at once
@@ -145,47 +150,59 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 	})
 }
 
-// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same, is not applied after others that were committed later
-// without intents.
+// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same, is not applied after others were committed later without
+// intents, nor after somebody was refused because it was not there.
 func TestAfterFailure_GivenUp(t *testing.T) {
 	t.Parallel()
-	seed := soak.Seed(t)
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, seed)
-		r.start()
-		commit(t, r.store, said("cli:a", "first"))
-		say := func(text string) error {
-			_, err := r.store.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
-				Session: "cli:a",
-				Events:  []parley.Draft{{Body: &parley.Message{ID: text, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
-			}}})
-			return err
-		}
-		release := sqlite.HoldWriter(r.store)
-		var work sync.WaitGroup
-		work.Go(func() { wantUnavailable(t, sqlite.FailTransaction(t.Context(), r.store)) })
-		synctest.Wait()
-		work.Go(func() {
-			if err := say("abandoned"); !errors.Is(err, parley.ErrOutcomeUnknown) {
-				t.Errorf("it gives %v", err)
-			}
+	say := func(text string) parley.Batch {
+		return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+			Session: "cli:a",
+			Events:  []parley.Draft{{Body: &parley.Message{ID: text, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
+		}}}
+	}
+	for _, tc := range []struct {
+		name  string
+		later parley.Batch
+		code  parley.Code
+		want  []string
+	}{
+		{"committed", say("later"), "", []string{"first", "later"}},
+		{"refused", redact("cli:a", 2), parley.CodeNotFound, []string{"first"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			seed := soak.Seed(t)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, seed)
+				r.start()
+				commit(t, r.store, said("cli:a", "first"))
+				release := sqlite.HoldWriter(r.store)
+				var work sync.WaitGroup
+				work.Go(func() { wantUnavailable(t, sqlite.FailTransaction(t.Context(), r.store)) })
+				synctest.Wait()
+				work.Go(func() {
+					if _, err := r.store.Commit(t.Context(), say("abandoned")); !errors.Is(err, parley.ErrOutcomeUnknown) {
+						t.Errorf("it gives %v", err)
+					}
+				})
+				synctest.Wait() // it is written down
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
+				release()
+				work.Wait()
+				if _, err := r.store.Commit(t.Context(), tc.later); parley.CodeOf(err) != tc.code {
+					t.Fatalf("what comes later gives %v, not %q", err, tc.code)
+				}
+				r.disk.Cut()
+				_ = r.store.Close() // fails: the power is off
+				dir := t.TempDir()
+				if err := r.disk.Survive(dir); err != nil {
+					t.Fatal(err)
+				}
+				left := openStore(t, filepath.Join(dir, filepath.Base(r.path)))
+				if got := words(t.Context(), t, left, "cli:a"); len(got) != len(tc.want) || !strings.Contains(string(got[len(got)-1].Data), tc.want[len(got)-1]) {
+					t.Errorf("there are %d events, not %q", len(got), tc.want)
+				}
+			})
 		})
-		synctest.Wait() // it is written down
-		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
-		release()
-		work.Wait()
-		if err := say("later"); err != nil {
-			t.Fatal(err)
-		}
-		r.disk.Cut()
-		_ = r.store.Close() // fails: the power is off
-		dir := t.TempDir()
-		if err := r.disk.Survive(dir); err != nil {
-			t.Fatal(err)
-		}
-		events, err := openStore(t, filepath.Join(dir, filepath.Base(r.path))).Events(t.Context(), parley.SeeAll(), "cli:a", parley.EventQuery{})
-		if err != nil || len(events) != 2 || !strings.Contains(string(events[1].Data), "later") {
-			t.Errorf("%v, %v", events, err)
-		}
-	})
+	}
 }

@@ -210,7 +210,7 @@ func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 
 // moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
 func (w *writer) moveAll() error {
-	for until := time.Now().Add(busyTimeout); ; <-time.After(movePause) {
+	for until := time.Now().Add(busyTimeout); ; <-time.After(readerTimeout) {
 		_, err := w.move(sqlite3.CHECKPOINT_FULL)
 		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
 			return err
@@ -225,8 +225,9 @@ func (w *writer) retry() time.Time {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+	at := time.Now().Add(retryPause) // it must not wake before
 	l.timer = time.AfterFunc(retryPause, w.wakeForWAL)
-	return time.Now().Add(retryPause)
+	return at
 }
 
 // moveResult is how the mover ended: with so many pages of the log in the database.

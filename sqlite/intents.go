@@ -53,6 +53,7 @@ type intents struct {
 
 	inSyncedWAL atomic.Uint64 // SQLite's log was synced with the records up to this one
 	durable     watermark     // the records up to this one need not be waited for: they are durable, or intents have failed
+	proven      atomic.Bool   // they can be written, as far as is known: commits rely on them
 }
 
 // intentFile is one of the two files.
@@ -73,6 +74,7 @@ func (in *intents) adopt(s *Store, id string, applied uint64) error {
 		}
 		in.cipher = adiantum.New(key)
 	}
+	in.proven.Store(true)
 	in.inSyncedWAL.Store(applied)
 	in.durable.reach(applied)
 	return nil
@@ -117,6 +119,7 @@ func (in *intents) write(requests []*request) error {
 		return fmt.Errorf("write intents: %w", err)
 	}
 	f.last, in.gap = last, false
+	in.proven.Store(true)
 	in.durable.reach(last)
 	return nil
 }

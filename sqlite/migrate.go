@@ -84,8 +84,10 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 		}
 	}
 	if err := migrate(ctx, c, version, newest()); err != nil {
-		if is, _ := readVersion(s.path, c); kept != "" && is == version {
-			err = errors.Join(err, os.Remove(kept)) // the store is as it was
+		// Where nothing is left in the log, the store is as it was for good.
+		_, _, logErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+		if is, _ := readVersion(s.path, c); kept != "" && logErr == nil && is == version {
+			err = errors.Join(err, os.Remove(kept))
 		}
 		return err
 	}

@@ -11,7 +11,7 @@ func (w *writer) scribe() {
 	for taken := w.take(nil); taken != nil; taken = w.take(taken) {
 		err := w.intents.write(taken)
 		if err != nil {
-			w.stopIntents()
+			w.intentsNotWritten()
 		}
 		for _, r := range taken {
 			if r.number != 0 {

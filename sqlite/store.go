@@ -141,6 +141,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.openWriter(ctx, found); err != nil {
 		return errors.Join(s.translateOpen(err), s.lock.release())
 	}
+	shareFile(s.path, s.path+".lock") // who may read the store looks at it
 	return nil
 }
 

@@ -181,7 +181,7 @@ func (w *writer) commit(g *group) error {
 		}
 	}
 	w.readable.Store(w.handled)
-	recorded := g.recorded(w.discarded)
+	recorded := w.intents.proven.Load() && g.recorded(w.discarded)
 	if w.walFile != nil {
 		w.walFile.deferred = recorded
 		defer func() { w.walFile.deferred = false }()

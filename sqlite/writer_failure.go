@@ -65,8 +65,28 @@ func (w *writer) reopen() error {
 	w.mu.Lock()
 	w.intentsFailed = false
 	w.mu.Unlock()
-	_ = w.startIntentsOver() // commits do without them until then
+	if w.startIntentsOver() != nil {
+		if err := w.dealWithGivenUp(); err != nil { // commits do without intents until they can be emptied
+			return errors.Join(err, w.giveUp())
+		}
+	}
 	w.wal.reopenAt = time.Time{}
+	return nil
+}
+
+// dealWithGivenUp has the database say that what was given up has been dealt with, where it may still be written down. Else it would be
+// applied after a crash, although others have been told what is so without it.
+func (w *writer) dealWithGivenUp() error {
+	if w.handled == w.marked {
+		return nil
+	}
+	for _, sql := range []string{"BEGIN IMMEDIATE", fmt.Sprintf("UPDATE intents SET applied = %d", w.handled), "COMMIT"} {
+		if err := w.conn.db.Exec(sql); err != nil {
+			return err
+		}
+	}
+	w.marked = w.handled
+	w.walSyncs.written.Store(w.handled)
 	return nil
 }
 
@@ -90,8 +110,23 @@ func (w *writer) reopenLater() {
 func (w *writer) stopIntents() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.intentsFailed = true
+	w.stopIntentsLocked()
+}
+
+// intentsNotWritten does so if commits have relied on what could not be written. After a failure they do not, until something was.
+func (w *writer) intentsNotWritten() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.intents.proven.Load() {
+		w.stopIntentsLocked()
+	} else {
+		w.leaveIntentsLocked()
+	}
+}
+
+func (w *writer) stopIntentsLocked() {
 	w.leaveIntentsLocked()
+	w.intentsFailed = true
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
 	w.walDue = true                     // in case no commit comes
@@ -101,6 +136,7 @@ func (w *writer) stopIntents() {
 // leaveIntentsLocked has commits do without intents for a while: SQLite's log is synced for them.
 func (w *writer) leaveIntentsLocked() {
 	w.intentsOff, w.intentsAgainAt = true, time.Now().Add(retryPause)
+	w.intents.proven.Store(false)
 }
 
 // mayNotBeDurable reports whether something was applied that could not be written down, and is not yet made durable by SQLite's log.
@@ -123,7 +159,7 @@ func (w *writer) startIntentsOver() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		// What was given up may still be written down. The next commit says that it has been dealt with: it must not be applied after that.
+		// What was given up may still be written down. It must not be applied after what comes now.
 		w.handled = max(w.handled, w.discarded)
 		w.leaveIntentsLocked()
 		return err

@@ -60,7 +60,9 @@ func (f *Faults) strike(op Op, kind Kind, size int, grows bool) *Rule {
 	}
 	if hit.rule.Do != nil {
 		hit.rule.Do() // without the lock: it may heal, cut, or never return
-		return nil
+		if hit.rule.Err == nil {
+			return nil
+		}
 	}
 	return &hit.rule
 }

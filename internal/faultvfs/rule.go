@@ -31,7 +31,7 @@ type Rule struct {
 	// Revert, with Lose, shows what is lost as it was before.
 	Revert bool
 	// Do is called at that moment, and the operation then happens as if there
-	// were no rule.
+	// were no rule; with an Err it fails after that.
 	Do func()
 }
 
