@@ -136,7 +136,7 @@ func (s *soakRun) say(word string) string {
 // settled waits until nothing happens, and nothing is written.
 func (s *soakRun) settled() {
 	s.t.Helper()
-	s.term.WaitGone("working", "stopping", "waits for you", "reconnecting", "sending", "waiting · ")
+	s.term.WaitGone("working", "stopping", "waits for you", "reconnecting", "sending", "waiting · ", "resuming…", "reading…")
 	s.term.WaitFor("> Write a message")
 }
 
