@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,36 @@ func TestSecondWriterIsToldWhoHasTheStore(t *testing.T) {
 	_, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 	if parley.CodeOf(err) != parley.CodeUnavailable || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
 		t.Fatalf("got %v; want unavailable and the process", err)
+	}
+}
+
+// TestOpen_AtOnce: who finds no store, and waits for the lock of another who makes it, does not put one of its own in its place.
+func TestOpen_AtOnce(t *testing.T) {
+	t.Parallel()
+	const many = 4
+	path := filepath.Join(t.TempDir(), "parley.db")
+	var work sync.WaitGroup
+	for i := range many {
+		work.Go(func() {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+			for errors.Is(err, parley.ErrUnavailable) { // another has it
+				s, err = sqlite.Open(t.Context(), path, sqlite.Config{})
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := s.Commit(t.Context(), newcomer(i)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+	if events, _, err := openStore(t, path).Log(t.Context(), parley.SeeAll(), 0, 2*many); err != nil || len(events) != many {
+		t.Errorf("%d of %d are there, %v", len(events), many, err)
 	}
 }
 
