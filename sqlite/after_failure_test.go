@@ -150,24 +150,53 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 	})
 }
 
-// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same, is not applied after others were committed later without
-// intents, nor after somebody was refused because it was not there.
+// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same or stands in SQLite's log, is not there after others were
+// committed later without intents, nor after somebody was refused because it was not there.
 func TestAfterFailure_GivenUp(t *testing.T) {
 	t.Parallel()
-	say := func(text string) parley.Batch {
+	say := func(id, text string) parley.Batch {
 		return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
 			Session: "cli:a",
-			Events:  []parley.Draft{{Body: &parley.Message{ID: text, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
+			Events:  []parley.Draft{{Body: &parley.Message{ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
 		}}}
 	}
+	// abandon has a batch committed that fails.
+	abandon := func(r *rig, text string) {
+		if _, err := r.store.Commit(r.t.Context(), say("abandoned", text)); !errors.Is(err, parley.ErrOutcomeUnknown) {
+			r.t.Errorf("it gives %v", err)
+		}
+	}
+	writtenDown := func(r *rig) {
+		release := sqlite.HoldWriter(r.store)
+		var work sync.WaitGroup
+		work.Go(func() { wantUnavailable(r.t, sqlite.FailTransaction(r.t.Context(), r.store)) })
+		synctest.Wait()
+		work.Go(func() { abandon(r, "abandoned") })
+		synctest.Wait() // it is written down
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
+		release()
+		work.Wait()
+	}
+	inLog := func(r *rig) {
+		// Who has the log open keeps SQLite from looking anew for what is in it.
+		if _, err := r.store.Session(r.t.Context(), parley.SeeAll(), "cli:a"); err != nil {
+			r.t.Error(err)
+		}
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1})
+		abandon(r, strings.Repeat("abandoned ", 10_000)) // too large to be written down
+	}
+	later, refused := say("later", "later"), redact("cli:a", 2)
 	for _, tc := range []struct {
 		name  string
+		fail  func(*rig)
 		later parley.Batch
 		code  parley.Code
 		want  []string
 	}{
-		{"committed", say("later"), "", []string{"first", "later"}},
-		{"refused", redact("cli:a", 2), parley.CodeNotFound, []string{"first"}},
+		{"written down, committed", writtenDown, later, "", []string{"first", "later"}},
+		{"written down, refused", writtenDown, refused, parley.CodeNotFound, []string{"first"}},
+		{"in the log, committed", inLog, later, "", []string{"first", "later"}},
+		{"in the log, refused", inLog, refused, parley.CodeNotFound, []string{"first"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -176,19 +205,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 				r := newRig(t, seed)
 				r.start()
 				commit(t, r.store, said("cli:a", "first"))
-				release := sqlite.HoldWriter(r.store)
-				var work sync.WaitGroup
-				work.Go(func() { wantUnavailable(t, sqlite.FailTransaction(t.Context(), r.store)) })
-				synctest.Wait()
-				work.Go(func() {
-					if _, err := r.store.Commit(t.Context(), say("abandoned")); !errors.Is(err, parley.ErrOutcomeUnknown) {
-						t.Errorf("it gives %v", err)
-					}
-				})
-				synctest.Wait() // it is written down
-				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
-				release()
-				work.Wait()
+				tc.fail(r)
 				if _, err := r.store.Commit(t.Context(), tc.later); parley.CodeOf(err) != tc.code {
 					t.Fatalf("what comes later gives %v, not %q", err, tc.code)
 				}

@@ -68,7 +68,7 @@ func (w *writer) recover(applied uint64) error {
 	if _, err := in.openExisting(w.store.openPlain); err != nil {
 		return err
 	}
-	return in.reset(func() bool { return w.numbered > w.marked })
+	return in.reset(func() (uint64, bool) { return w.numbered, w.numbered > w.marked })
 }
 
 // openExisting opens the files that are there, and reports whether there are any.

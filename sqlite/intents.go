@@ -48,8 +48,10 @@ type intents struct {
 	cipher  *hbsh.HBSH // nil: they are not encrypted
 	files   [2]intentFile
 	current int
-	gap     bool // numbers may be missing before the next record: what had them was given up
-	buf     []byte
+	// discarded is the number up to which nothing is written down any more: who has one has taken it before a reset, and does without.
+	discarded uint64
+	gap       bool // numbers may be missing before the next record: what had them was given up
+	buf       []byte
 
 	inSyncedWAL atomic.Uint64 // SQLite's log was synced with the records up to this one
 	durable     watermark     // the records up to this one need not be waited for: they are durable, or intents have failed
@@ -80,7 +82,7 @@ func (in *intents) adopt(s *Store, id string, applied uint64) error {
 	return nil
 }
 
-// write makes the records of requests durable, those that have one. After a failure nothing is
+// write makes the records of requests durable, those that have one and are not durable without. After a failure nothing is
 // written until a reset.
 func (in *intents) write(requests []*request) error {
 	in.mu.Lock()
@@ -91,7 +93,7 @@ func (in *intents) write(requests []*request) error {
 	buf, last := in.buf[:0], uint64(0)
 	var f *intentFile
 	for _, r := range requests {
-		if r.number == 0 {
+		if r.number <= in.discarded {
 			continue
 		}
 		if f == nil {
@@ -197,11 +199,14 @@ func (in *intents) walSyncedUpTo(number uint64) {
 }
 
 // reset gives up everything that is written: SQLite has it for good, or nobody was told that it is there. Begin is called while
-// nothing is written; it reports whether some of it is not applied, so that numbers are missing between what SQLite has and what comes next.
-func (in *intents) reset(begin func() (missing bool)) error {
+// nothing is written; it gives the last number of what is given up, and whether some of that is not applied, so that numbers are missing
+// between what SQLite has and what comes next.
+func (in *intents) reset(begin func() (discarded uint64, missing bool)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.gap = begin() || in.gap
+	discarded, missing := begin()
+	in.discarded, in.gap = discarded, missing || in.gap
+	in.durable.reach(discarded)
 	for _, i := range in.newestFirst() {
 		f := &in.files[i]
 		if f.plainFile == nil {

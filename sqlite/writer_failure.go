@@ -64,22 +64,20 @@ func (w *writer) reopen() error {
 	}
 	w.mu.Lock()
 	w.intentsFailed = false
+	w.numbered++ // nobody's: SQLite writes nothing for a row that stays as it is (see dealWithGivenUp)
 	w.mu.Unlock()
-	if w.startIntentsOver() != nil {
-		if err := w.dealWithGivenUp(); err != nil { // commits do without intents until they can be emptied
-			return errors.Join(err, w.giveUp())
-		}
+	_ = w.startIntentsOver() // commits do without intents until they can be emptied
+	if err := w.dealWithGivenUp(); err != nil {
+		return errors.Join(err, w.giveUp())
 	}
 	w.wal.reopenAt = time.Time{}
 	return nil
 }
 
-// dealWithGivenUp has the database say that what was given up has been dealt with, where it may still be written down. Else it would be
-// applied after a crash, although others have been told what is so without it.
+// dealWithGivenUp has the database say, durably, that what was given up has been dealt with. Else it could be there after a crash, although
+// others have been told what is so without it. It may still be written down. Or it stands whole in the log, behind what readers are shown,
+// because only the sync of its commit failed: this commit overwrites its beginning, and SQLite then does not take the rest.
 func (w *writer) dealWithGivenUp() error {
-	if w.handled == w.marked {
-		return nil
-	}
 	for _, sql := range []string{"BEGIN IMMEDIATE", fmt.Sprintf("UPDATE intents SET applied = %d", w.handled), "COMMIT"} {
 		if err := w.conn.db.Exec(sql); err != nil {
 			return err
@@ -149,18 +147,17 @@ func (w *writer) mayNotBeDurable() bool {
 // startIntentsOver makes intents usable again, when everything that was committed is durable in SQLite's log or the database. What was
 // recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
 func (w *writer) startIntentsOver() error {
-	err := w.intents.reset(func() (missing bool) {
+	err := w.intents.reset(func() (discarded uint64, missing bool) {
 		// Nothing is written at this time, and what comes until it is done gets no number.
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.discarded, w.intentsOff = w.numbered, true
-		return w.discarded > w.marked
+		return w.discarded, w.discarded > w.marked
 	})
+	w.handled = w.discarded // if it is still written down, it must not be applied after what comes now
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		// What was given up may still be written down. It must not be applied after what comes now.
-		w.handled = max(w.handled, w.discarded)
 		w.leaveIntentsLocked()
 		return err
 	}
