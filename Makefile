@@ -11,7 +11,7 @@ LDFLAGS := -X main.version=$(VERSION)
 
 # The SQLite engine is C that was translated to Go, and each connection runs on
 # one goroutine at a time. Under the race detector it is sixteen times slower and
-# finds nothing of ours, so that package alone is compiled without it. Our own
+# finds nothing of ours, so that package is compiled without it. Our own
 # code and the driver around the engine are watched.
 #
 # The same goes for the vocabularies of the tokenizer, which are only data. Nothing

@@ -16,6 +16,7 @@
 // (Feed, Model, Tool, Prompter …) are seams around these two.
 //
 // The package has types, validation and pure functions only. It imports nothing
-// but the standard library and starts no goroutine. Every other package of the
-// module imports this one; it imports none of them.
+// but the standard library and starts no goroutine ([SystemClock] alone reads the
+// time, and has the standard library call back). The packages around it speak in
+// its words and import it; it imports none of them.
 package parley

@@ -71,7 +71,7 @@ func (l *wal) movedTo(pages int) {
 // checkpoint moves the write-ahead log into the database when it is long enough,
 // or must be emptied. A failure loses nothing, because the log stays; if the disk
 // is broken, the next commit says so. Readers that are in the way are waited for only
-// where the log must be emptied, for a moment; then it is tried again a little later.
+// where the log must be emptied, or must start over ([restartPages]), for a moment; then it is tried again a little later.
 //
 // A log of [checkpointPages] is moved by another connection, beside the commits, and
 // again when those have added as much. If that finds a moment in which the database has

@@ -15,8 +15,9 @@
 //
 // When a store is opened after a crash, what SQLite does not have is applied from the intents. If a write or a
 // sync fails, the connection is given up: its batches get
-// unavailable, and the store opens a new connection, moves the write-ahead
-// log into the database and empties the intents before it goes on. Where the disk has lost what it had
+// unavailable, and the store opens a new connection, writes the write-ahead
+// log anew (or moves it, where its index cannot be reached) and empties the intents before it goes on; if
+// they cannot be emptied, it does without them for a while. Where the disk has lost what it had
 // taken, nothing is read or written until the store is opened again.
 //
 // Inside, sessions have numbers. A session's own log has the session's number,

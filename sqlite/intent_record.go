@@ -94,8 +94,8 @@ var recordableTypes = func() map[reflect.Type]bool {
 	return types
 }()
 
-// recordable reports whether a batch is written down before it is applied. It is not if it takes something away, after which
-// SQLite's log is emptied anyway; nor if it is large; nor if there are types in it that an embedding program made out of those of the domain.
+// recordable reports whether a batch may be written down before it is applied. It is not if it redacts events or deletes a session, after
+// which SQLite's log is emptied anyway; nor if it has many changes; nor if there are types in it that an embedding program made out of those of the domain.
 func recordable(b *parley.Batch) bool {
 	for _, e := range b.Expect {
 		if !recordableTypes[reflect.TypeOf(e)] {

@@ -156,7 +156,7 @@ func (s *Store) checkReadable() error {
 	version, err := s.peek()
 	if err == nil && version < newest() {
 		err = parley.Errorf(parley.CodeUnavailable,
-			"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley doctor --rebuild`", s.path)
+			"%s was made by an older Parley and has to be upgraded first: open it for writing once, with `parley serve` or `parley doctor --rebuild`", s.path)
 	}
 	if err == nil {
 		err = s.checkNothingIsMissing()

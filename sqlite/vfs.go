@@ -5,7 +5,7 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// writerVFS is what the writer's connection and the mover's open their files through. It
+// writerVFS is what the writer's connection, the mover's and that of a copy ([Store.CopyTo]) open their files through. It
 // gathers the writes to the write-ahead log ([walFile]), clears what pages of the database
 // no longer use, and has them written early ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }

@@ -140,7 +140,7 @@ func walUnit(off int64) (start, end int64) {
 	return start + frameHeaderBytes, start + frameBytes
 }
 
-// each calls f for every unit of data, which begins with one at off. It reports
+// each calls do for every unit of data, which begins with one at off. It reports
 // how much of data is whole units.
 func (f *cipherFile) each(data []byte, off int64, do func(unit, tweak []byte)) (whole int) {
 	var tweak [tweakBytes]byte

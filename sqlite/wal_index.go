@@ -23,7 +23,7 @@ const (
 
 // indexedFrames gives how many frames the log has, by its index. Nobody may be writing it at that time.
 func indexedFrames(path string) (int, error) {
-	index, err := os.Open(path + "-shm")
+	index, err := os.Open(path + indexSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

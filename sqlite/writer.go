@@ -26,7 +26,7 @@ type writer struct {
 	wait           *time.Timer // makes it so, for those that may wait
 	taken          []*request  // by the scribe, to be applied
 	crowded        bool        // the writer takes what is queued itself
-	numbered       uint64      // the last request that was given a number
+	numbered       uint64      // the last number that was given
 	intentsFailed  bool        // what was applied may not be durable, until the log was written anew
 	intentsOff     bool        // nothing is written down, until the files were emptied
 	intentsAgainAt time.Time   // nor before
@@ -162,8 +162,8 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	return nil
 }
 
-// resumeRecall lets what is read be kept, also after a commit that failed: its log was moved since, or is gone. While intents have failed, who
-// sees what was not made durable may see what is not there later.
+// resumeRecall lets what is read be kept, also after a commit that failed: its log was written anew since, and what was given up is
+// overwritten. While intents have failed, who sees what was not made durable may see what is not there later.
 func (w *writer) resumeRecall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

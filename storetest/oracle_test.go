@@ -27,7 +27,7 @@ func TestOracle(t *testing.T) {
 	})
 }
 
-// shelf keeps oracles by directory, so that they can be closed and opened again.
+// shelf keeps oracles by folder, so that they can be closed and opened again.
 type shelf struct {
 	mu    sync.Mutex
 	disks map[string]*disk

@@ -1,6 +1,6 @@
 // Package disk does with files what must survive a crash: whole writes, synced
 // names, data without its attributes, writes past the system's memory, locks that
-// go with their process, files that keep their owner.
+// go with their process, files that keep their owner, how much room is left.
 //
 // It starts no goroutine and imports nothing of the module.
 package disk
