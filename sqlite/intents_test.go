@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ncruces/go-sqlite3/vfs"
 
@@ -230,6 +232,96 @@ func TestIntents_WithoutTheirStore(t *testing.T) {
 	events, _, err := openStore(t, path).Log(t.Context(), parley.SeeAll(), 0, 10)
 	if err != nil || len(events) != 3 {
 		t.Errorf("put back, it has %+v, %v", events, err)
+	}
+}
+
+// TestIntents_NothingWritten: a batch without an intent that changes nothing, for which SQLite has nothing to write or sync, is acknowledged
+// only when what it has met is durable. The power goes while that is being written down, or soon after that failed.
+func TestIntents_NothingWritten(t *testing.T) {
+	t.Parallel()
+	const many = 12 // are a crowd, so that what comes next has no intent
+	alice := parley.Batch{At: instant, Users: []parley.UserChange{{
+		User: parley.User{ID: "alice", Name: "Alice", Role: parley.RoleOwner, CreatedAt: instant},
+	}}}
+	for name, fails := range map[string]bool{"written": false, "failed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := soak.Seed(t)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, seed)
+				r.start()
+				finish := make(chan struct{})
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
+				var work sync.WaitGroup
+				for i := range many {
+					work.Go(func() {
+						b := newcomer(i)
+						b.MayWait = true // all are taken at once
+						if i == 0 {
+							b.Users = alice.Users
+						}
+						_, _ = r.store.Commit(t.Context(), b) // nobody is told that it is there
+					})
+				}
+				<-time.After(2 * sqlite.MaxWait)
+				synctest.Wait()
+				if _, err := r.store.Commit(t.Context(), alice); err != nil {
+					t.Errorf("the log can be synced, but: %v", err)
+				}
+				if !fails {
+					r.disk.Cut()
+				}
+				close(finish)
+				work.Wait()
+				r.disk.Cut()
+				_ = r.store.Close() // fails: the power is off
+				for range 20 {
+					dir := t.TempDir()
+					if err := r.disk.Survive(dir); err != nil {
+						t.Fatal(err)
+					}
+					left := openStore(t, filepath.Join(dir, filepath.Base(r.path)))
+					if _, err := left.User(t.Context(), "alice"); err != nil {
+						t.Fatalf("she was acknowledged: %v", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestIntents_RefusedLast: a store whose last batch was refused, and that was closed while another process read it, misses nothing.
+func TestIntents_RefusedLast(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	commit(t, s, said("cli:a", "hello"))
+	reader, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := sqlite.HoldReader(t.Context(), reader)
+	b := said("cli:b", "not said")
+	b.Sessions[0].Create = nil
+	if _, err := s.Commit(t.Context(), b); !errors.Is(err, parley.ErrNotFound) {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + "-intents-?"); err != nil || len(left) == 0 {
+		t.Fatalf("no intents are left, so that this shows nothing: %v", err)
+	}
+	another, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Errorf("nothing is missing, but: %v", err)
+	} else if err := another.Close(); err != nil {
+		t.Error(err)
+	}
+	release()
+	if err := reader.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -31,6 +31,7 @@ type walFile struct {
 	// that is durable by other means.
 	deferred bool
 	pending  int64 // bytes before at that the system was not asked to write
+	unsynced bool  // something was written since the last sync
 	// startOverFunc, if set, is called before the header is written: what was in the log is in the database.
 	startOverFunc func()
 	// syncFunc, if set, is called to sync, with what does it.
@@ -60,6 +61,7 @@ func (f *walFile) write() error {
 			f.startOverFunc()
 		}
 	}
+	f.unsynced = true
 	n, err := f.File.WriteAt(f.gathered, f.at)
 	if err == nil && n < len(f.gathered) {
 		err = sqlite3.IOERR_WRITE
@@ -103,7 +105,7 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 	if err := sync(); err != nil {
 		return err
 	}
-	f.pending = 0
+	f.pending, f.unsynced = 0, false
 	return nil
 }
 

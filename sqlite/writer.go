@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ncruces/go-sqlite3/vfs"
+
 	"github.com/parley-run/parley"
 )
 
@@ -192,12 +194,24 @@ func (w *writer) commit(g *group) error {
 	w.marked = w.handled
 	w.walSyncs.written.Store(w.handled)
 	if !recorded {
+		if err := w.syncLog(); err != nil {
+			return err
+		}
 		w.intents.durable.reach(w.handled) // and all before it
 		for _, r := range g.requests {
 			r.inLog = true
 		}
 	}
 	return nil
+}
+
+// syncLog syncs SQLite's log if that is still to be done: a commit that changes nothing writes nothing, and so syncs nothing, but may rest on
+// others that were not synced.
+func (w *writer) syncLog() error {
+	if w.walFile == nil || !w.walFile.unsynced {
+		return nil
+	}
+	return w.walFile.Sync(vfs.SYNC_NORMAL)
 }
 
 // apply carries a request out. If it is refused after it has written, the

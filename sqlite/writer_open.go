@@ -153,7 +153,11 @@ func (w *writer) moveAtLast() error {
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if errors.Is(err, sqlite3.BUSY) {
-		return nil // another process reads, and takes it away in the end
+		// Another process reads, and takes it away in the end. What was refused stays written down, and is not to be taken for something that is missing.
+		err = nil
+		if w.handled > w.marked {
+			err = w.dealWithGivenUp()
+		}
 	}
 	return err
 }
