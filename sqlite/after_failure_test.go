@@ -223,3 +223,44 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 		})
 	}
 }
+
+// TestAfterFailure_OpenedAgain: a log whose last sync failed, which nobody knows who opens the store next, is not built upon before it was
+// written anew, also if that fails at first.
+func TestAfterFailure_OpenedAgain(t *testing.T) {
+	t.Parallel()
+	seed := soak.Seed(t)
+	sweep(t, faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.WAL, Times: 1}, true, func(rule faultvfs.Rule) *faultvfs.Fault {
+		seed++
+		r := newRig(t, seed)
+		large := func() error {
+			r.n++
+			return r.commit(fmt.Sprintf("%s%d", bigBatch, r.n)) // without an intent
+		}
+		open := func() {
+			if err := r.open(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.start()
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		open()
+		if err := large(); err != nil {
+			t.Fatal(err)
+		}
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
+		wantUnavailable(t, large())
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Open}) // it cannot put things right
+		_ = r.store.Close()                               // fails, as if the process were killed
+		r.faults.Heal()
+		fault := r.faults.Inject(rule)
+		open()
+		r.faults.Heal()
+		if err := large(); err != nil {
+			t.Errorf("the disk is well, but: %v", err)
+		}
+		r.cut()
+		return fault
+	})
+}

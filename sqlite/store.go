@@ -208,8 +208,9 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 		return errors.Join(err, s.writer.abandon())
 	}
 	// A process that died may have left what was redacted in the write-ahead
-	// log.
+	// log, and it may have died of a sync that failed.
 	s.writer.wal.scrub, s.writer.wal.mustMoveAgain = true, true
+	s.writer.walSyncs.distrusted.Store(s.writer.walFile != nil)
 	s.writer.checkpoint()
 	s.writer.start()
 	return nil

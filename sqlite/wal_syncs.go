@@ -25,7 +25,7 @@ type walSyncs struct {
 	written atomic.Uint64 // the log has what was applied up to this number
 
 	mu         sync.Mutex  // one at a time
-	distrusted atomic.Bool // one has failed, and the log was not written anew: until then none succeeds
+	distrusted atomic.Bool // one has failed, or may have before the store was opened, and the log was not written anew: until then none succeeds
 	lost       atomic.Bool // the log was found without something that was written to it
 }
 
