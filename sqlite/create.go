@@ -55,6 +55,12 @@ func realPath(path string) (string, error) {
 	}
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if link, err := os.Readlink(path); err == nil {
+			if !filepath.IsAbs(link) {
+				link = filepath.Join(filepath.Dir(path), link)
+			}
+			return realPath(link) // what it points to is still to be made
+		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
 			// inspect says what is missing.

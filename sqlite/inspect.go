@@ -45,6 +45,9 @@ func inspect(path string, key []byte) (found bool, err error) {
 	case info.Size() == 0:
 		// A store is made under another name, so this was one.
 		return false, invalid("%s is empty: it was cut off; restore a backup, or move it away to begin anew", path)
+	case disk.Links(info) > 1:
+		// Its lock and its log lie beside the name by which it was opened, and another process may use another name.
+		return false, invalid("%s has another name (a hard link), and who opens it by that would not see what lies beside this one; remove one of the names, or make a copy with `parley backup`", path)
 	}
 	header, err := readHeader(path, key)
 	if err != nil && key != nil && walFits(path, key) {

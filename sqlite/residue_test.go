@@ -217,16 +217,3 @@ func TestLongReaderDoesNotHoldCommitsUp(t *testing.T) {
 		}
 	})
 }
-
-func TestSymbolicLinkIsTheSameStore(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	openStore(t, filepath.Join(dir, "parley.db"))
-	link := filepath.Join(dir, "link.db")
-	if err := os.Symlink(filepath.Join(dir, "parley.db"), link); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sqlite.Open(t.Context(), link, sqlite.Config{}); parley.CodeOf(err) != parley.CodeUnavailable {
-		t.Fatalf("got %v; want unavailable", err)
-	}
-}

@@ -57,6 +57,14 @@ func TakeOwner(path string, other fs.FileInfo) error {
 	return nil
 }
 
+// Links gives how many names a file has.
+func Links(info fs.FileInfo) uint64 {
+	if is, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(is.Nlink) //nolint:unconvert // not every system has 64 bits there
+	}
+	return 1
+}
+
 // Room gives how many bytes the file system of a folder still takes.
 func Room(dir string) (uint64, error) {
 	var fs unix.Statfs_t

@@ -47,6 +47,9 @@ func KeepOwner(string, fs.FileInfo) error { return nil }
 // TakeOwner does nothing, for the same reason.
 func TakeOwner(string, fs.FileInfo) error { return nil }
 
+// Links gives one: how many names a file has is not among what is known of it.
+func Links(fs.FileInfo) uint64 { return 1 }
+
 // Room gives how many bytes the file system of a folder still takes.
 func Room(dir string) (room uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
