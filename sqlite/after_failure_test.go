@@ -177,7 +177,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 		release()
 		work.Wait()
 	}
-	inLog := func(r *rig) {
+	inWAL := func(r *rig) {
 		// Who has the log open keeps SQLite from looking anew for what is in it.
 		if _, err := r.store.Session(r.t.Context(), parley.SeeAll(), "cli:a"); err != nil {
 			r.t.Error(err)
@@ -195,8 +195,8 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 	}{
 		{"written down, committed", writtenDown, later, "", []string{"first", "later"}},
 		{"written down, refused", writtenDown, refused, parley.CodeNotFound, []string{"first"}},
-		{"in the log, committed", inLog, later, "", []string{"first", "later"}},
-		{"in the log, refused", inLog, refused, parley.CodeNotFound, []string{"first"}},
+		{"in the log, committed", inWAL, later, "", []string{"first", "later"}},
+		{"in the log, refused", inWAL, refused, parley.CodeNotFound, []string{"first"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

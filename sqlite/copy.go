@@ -73,7 +73,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if err := s.writer.awaitDurable(ctx); err != nil {
 		return err
 	}
-	if err := leaveIntents(path, target); err != nil {
+	if err := disownIntents(path, target); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {
@@ -82,8 +82,8 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	return disk.SyncFolder(filepath.Dir(path))
 }
 
-// leaveIntents makes a copy one that intents of its store are nothing to: it may have been made before them, and go on in another way.
-func leaveIntents(path, vfs string) error {
+// disownIntents makes a copy one that intents of its store are nothing to: it may have been made before them, and go on in another way.
+func disownIntents(path, vfs string) error {
 	c, err := openConn(path, vfs, sqlite3.OPEN_READWRITE)
 	if err != nil {
 		return err
@@ -130,15 +130,6 @@ func removeStore(path string) error {
 	}
 	return errors.Join(errs...)
 }
-
-// storeSuffixes are the names of a store's files, after its path.
-var storeSuffixes = []string{"", "-journal", walSuffix, indexSuffix, intentSuffixes[0], intentSuffixes[1]}
-
-// What SQLite adds to the name of a file, for its write-ahead log and for the index of that.
-const (
-	walSuffix   = "-wal"
-	indexSuffix = "-shm"
-)
 
 // ReplaceBy closes the store and puts the file at path, a copy of it, in its
 // place. That is one step: at any moment the one or the other is there, whole.

@@ -22,8 +22,9 @@ const (
 
 // What the write-ahead log is made of.
 const (
-	PageBytes  = pageBytes
-	FrameBytes = frameBytes
+	PageBytes      = pageBytes
+	FrameBytes     = frameBytes
+	WALHeaderBytes = walHeaderBytes
 )
 
 // TransactionSize is what a transaction has added to logs: to those of so many sessions, in so many bytes.

@@ -175,9 +175,9 @@ func TestFaultInCheckpoint(t *testing.T) {
 	})
 }
 
-// TestFaultInLongLog does the same to checkpoints that come because the log is
+// TestFaultInLongWAL does the same to checkpoints that come because the log is
 // long.
-func TestFaultInLongLog(t *testing.T) {
+func TestFaultInLongWAL(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
 	for _, tc := range []variant{
@@ -193,9 +193,9 @@ func TestFaultInLongLog(t *testing.T) {
 			r := newRig(t, seed)
 			r.start()
 			tc.rule.Kind = faultvfs.DB // which nothing but a checkpoint writes
-			r.fillLog(r.faults.Inject(tc.rule))
+			r.fillWAL(r.faults.Inject(tc.rule))
 			r.faults.Heal()
-			r.fillLog(r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Times: 1, Do: func() {}}))
+			r.fillWAL(r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Times: 1, Do: func() {}}))
 			r.mustCommit(3)
 			r.cut()
 		})
@@ -234,9 +234,9 @@ func TestFaultAfterLostMove(t *testing.T) {
 	}
 }
 
-// TestFaultInLogSync fails a sync of the log, and loses, that no commit waits for. What commits have not synced themselves is in the log by
+// TestFaultInWALSync fails a sync of the log, and loses, that no commit waits for. What commits have not synced themselves is in the log by
 // then, and nothing may rely on a later sync of it.
-func TestFaultInLogSync(t *testing.T) {
+func TestFaultInWALSync(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
 	for i := range uint64(soak.Count(12, 120)) {
@@ -247,7 +247,7 @@ func TestFaultInLogSync(t *testing.T) {
 			// While what is in the log is moved.
 			r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.DB, Nth: rand.IntN(300), Times: 1, Do: r.disk.Cut})
 		}
-		r.fillLog(fault)
+		r.fillWAL(fault)
 		r.cut()
 	}
 }

@@ -70,8 +70,8 @@ func (r *rig) mustCommit(n int) {
 	}
 }
 
-// fillLog commits batches, every second one large, until the fault has struck, and a little more.
-func (r *rig) fillLog(fault *faultvfs.Fault) {
+// fillWAL commits batches, every second one large, until the fault has struck, and a little more.
+func (r *rig) fillWAL(fault *faultvfs.Fault) {
 	r.t.Helper()
 	for after, n := 0, 0; after < 5; n++ {
 		name := r.name() // a small one, so that a move may go on with what was added

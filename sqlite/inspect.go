@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -75,7 +74,7 @@ func leftBeside(path string) (name string, err error) {
 	for _, suffix := range storeSuffixes[1:] {
 		info, err := os.Stat(path + suffix)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), suffix == indexSuffix: // which says nothing by itself
+		case errors.Is(err, fs.ErrNotExist), suffix == walIndexSuffix: // which says nothing by itself
 		case err != nil:
 			return "", parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
 		case info.Size() > 0:
@@ -209,7 +208,7 @@ func Encrypted(path string) (bool, error) {
 // in the log. Another process may be moving the log into the file, the header
 // first: so the file is measured after the log was seen empty.
 func checkLength(path string, header []byte) error {
-	if log, err := os.Stat(path + walSuffix); err == nil && log.Size() > 0 {
+	if wal, err := os.Stat(path + walSuffix); err == nil && wal.Size() > 0 {
 		return nil
 	}
 	info, err := os.Stat(path)
@@ -233,30 +232,4 @@ func pageSize(header []byte) int64 {
 
 func errTruncated(path string) error {
 	return invalid("%s is truncated: a part of the file is missing; restore a backup", path)
-}
-
-// copyFile makes a synced copy of a file. An existing one is not overwritten.
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return fmt.Errorf("copy store: %w", err)
-	}
-	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("copy store: %w", err)
-	}
-	defer func() {
-		err = errors.Join(err, out.Close())
-		if err != nil {
-			err = errors.Join(err, os.Remove(to))
-		}
-	}()
-	if _, err := io.Copy(out, in); err != nil {
-		return fmt.Errorf("copy store: %w", err)
-	}
-	if err := out.Sync(); err != nil {
-		return fmt.Errorf("copy store: %w", err)
-	}
-	return disk.SyncFolder(filepath.Dir(to))
 }

@@ -59,7 +59,7 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	// Nobody knows what of the log is on the disk after a crash; moved, it is.
-	w.wal.mustMoveAgain = true
+	w.wal.mustRenew = true
 	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
 		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
 	} else if err != nil {

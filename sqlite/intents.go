@@ -28,11 +28,6 @@ const (
 	keptIntentBytes = 8 << 20 // a file that has grown larger is cut off when it starts over
 )
 
-// intentPrefix and intentSuffixes are the names of the files, after the path of the store.
-const intentPrefix = "-intents-"
-
-var intentSuffixes = [2]string{intentPrefix + "a", intentPrefix + "b"}
-
 // intents are the batches that are being committed, as they were given. They are written and synced while
 // SQLite applies them, which makes them durable sooner than SQLite could, whose log has something to sync
 // only in the end. When the store is opened after a crash, those are applied again that did not

@@ -6,8 +6,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 //go:embed migrations/*.sql
@@ -85,8 +88,8 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 	}
 	if err := migrate(ctx, c, version, newest()); err != nil {
 		// Where nothing is left in the log, the store is as it was for good.
-		_, _, logErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
-		if is, _ := readVersion(s.path, c); kept != "" && logErr == nil && is == version {
+		_, _, walErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+		if is, _ := readVersion(s.path, c); kept != "" && walErr == nil && is == version {
 			err = errors.Join(err, os.Remove(kept))
 		}
 		return err
@@ -109,6 +112,32 @@ func (s *Store) keepCopy(c *conn, version int) (kept string, err error) {
 		"to go back, stop Parley, put that file in place of %s, remove %s-* (what the newer one has left there), and use the Parley that wrote it",
 		version, newest(), kept, s.path, s.path))
 	return kept, nil
+}
+
+// copyFile makes a synced copy of a file. An existing one is not overwritten.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, out.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(to))
+		}
+	}()
+	if _, err := io.Copy(out, in); err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	if err := out.Sync(); err != nil {
+		return fmt.Errorf("copy store: %w", err)
+	}
+	return disk.SyncFolder(filepath.Dir(to))
 }
 
 // migrate moves the schema step by step, up or down, in one transaction: all

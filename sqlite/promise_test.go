@@ -12,21 +12,21 @@ func TestPromises(t *testing.T) {
 }
 
 func TestPromise_AdmittedMeansDurable(t *testing.T) {
-	storetest.Promise(t, harness(), "AdmittedMeansDurable")
+	storetest.RunPromise(t, harness(), "AdmittedMeansDurable")
 }
 
-func TestPromise_Once(t *testing.T) { storetest.Promise(t, harness(), "Once") }
+func TestPromise_Once(t *testing.T) { storetest.RunPromise(t, harness(), "Once") }
 
-func TestPromise_OneWriter(t *testing.T) { storetest.Promise(t, harness(), "OneWriter") }
+func TestPromise_OneWriter(t *testing.T) { storetest.RunPromise(t, harness(), "OneWriter") }
 
-func TestPromise_NoGaps(t *testing.T) { storetest.Promise(t, harness(), "NoGaps") }
+func TestPromise_NoGaps(t *testing.T) { storetest.RunPromise(t, harness(), "NoGaps") }
 
-func TestPromise_NoBlindRepeat(t *testing.T) { storetest.Promise(t, harness(), "NoBlindRepeat") }
+func TestPromise_NoBlindRepeat(t *testing.T) { storetest.RunPromise(t, harness(), "NoBlindRepeat") }
 
-func TestPromise_DefaultDeny(t *testing.T) { storetest.Promise(t, harness(), "DefaultDeny") }
+func TestPromise_DefaultDeny(t *testing.T) { storetest.RunPromise(t, harness(), "DefaultDeny") }
 
 func TestPromise_TheClockDeletesNothing(t *testing.T) {
-	storetest.Promise(t, harness(), "TheClockDeletesNothing")
+	storetest.RunPromise(t, harness(), "TheClockDeletesNothing")
 }
 
-func TestPromise_IdleIsFree(t *testing.T) { storetest.Promise(t, harness(), "IdleIsFree") }
+func TestPromise_IdleIsFree(t *testing.T) { storetest.RunPromise(t, harness(), "IdleIsFree") }

@@ -19,10 +19,10 @@ type request struct {
 	mayWait       bool          // for others, up to maxWait
 	batch         *parley.Batch // what makes it durable as an intent; nil: SQLite's log is synced for it
 
-	number    uint64       // of the record; 0: it is not written
-	unsettled atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
-	recordErr error        // the record may not be durable
-	inLog     bool         // SQLite's log was synced with it, and with all that it has seen: no record is needed
+	number      uint64       // of the record; 0: it is not written
+	unsettled   atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
+	recordErr   error        // the record may not be durable
+	inSyncedWAL bool         // SQLite's log was synced with it, and with all that it has seen: no record is needed
 
 	done   chan struct{}
 	err    error
@@ -34,7 +34,7 @@ func (r *request) settle() {
 	if r.unsettled.Add(-1) > 0 {
 		return
 	}
-	if r.recordErr != nil && !r.inLog {
+	if r.recordErr != nil && !r.inSyncedWAL {
 		r.err, r.result = unknownOutcome(r.recordErr), parley.Result{}
 	}
 	close(r.done)
@@ -92,13 +92,13 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 // outcome gives what became of a request that is done. One without a record may be refused, or found to be there already, because of
 // others that the scribe is still busy with. If it fails, they may be gone after a crash.
 func (w *writer) outcome(ctx context.Context, r *request) error {
-	if r.number != 0 || r.inLog {
+	if r.number != 0 || r.inSyncedWAL {
 		return r.err
 	}
 	if err := w.awaitDurable(ctx); err != nil {
 		return unknownOutcome(err)
 	}
-	if w.mayNotBeDurable() && (r.err == nil || refused(r.err)) {
+	if w.intentsHaveFailed() && (r.err == nil || refused(r.err)) {
 		return unknownOutcome(errIntentsFailed)
 	}
 	return r.err

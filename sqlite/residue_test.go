@@ -217,3 +217,21 @@ func TestLongReaderDoesNotHoldCommitsUp(t *testing.T) {
 		}
 	})
 }
+
+// TestRedactedTextLeavesWhileReadersOverlap: they are not in the way of that either, if each of them takes less time than it is waited for.
+func TestRedactedTextLeavesWhileReadersOverlap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := openStore(t, filepath.Join(dir, "parley.db"))
+		commit(t, s, said("cli:a", "<<secret>>"))
+		defer overlap(t, s, sqlite.ReaderTimeout*3/4)()
+		<-time.After(sqlite.ReaderTimeout)
+		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:a", Redact: []uint64{1}}}})
+		// The log is emptied after the answer, and before the next group.
+		commit(t, s, parley.Batch{At: instant})
+		if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
+			t.Errorf("the text is still in %v", names)
+		}
+	})
+}

@@ -11,7 +11,7 @@ func (w *writer) scribe() {
 	for taken := w.take(nil); taken != nil; taken = w.take(taken) {
 		err := w.intents.write(taken)
 		if err != nil {
-			w.intentsNotWritten()
+			w.intentWriteFailed()
 		}
 		for _, r := range taken {
 			if r.number != 0 {
@@ -41,7 +41,7 @@ func (w *writer) take(last []*request) []*request {
 		}
 		w.wakesScribe.Wait()
 	}
-	mayNumber := !w.intentsOff && !time.Now().Before(w.intentsAgainAt)
+	mayNumber := !w.intentsPaused && !time.Now().Before(w.intentsPausedUntil)
 	for _, r := range g.requests {
 		if r.batch != nil && mayNumber {
 			w.numbered++

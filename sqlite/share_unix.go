@@ -9,7 +9,7 @@ import (
 
 // shareWALIndex gives the index of the write-ahead log the mode and the owner of
 // the database.
-func shareWALIndex(path string) { shareFile(path, path+indexSuffix) }
+func shareWALIndex(path string) { shareFile(path, path+walIndexSuffix) }
 
 // shareFile gives a file beside the database its mode and its owner. It is made as whoever comes first: if that is root, who
 // only looks, nobody else could write any more. Who may not change it leaves it.

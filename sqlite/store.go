@@ -109,18 +109,18 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 
 // registerVFS makes what the files of the store are opened through.
 func (s *Store) registerVFS() error {
-	forgetCipher := func() {}
+	unregisterCipher := func() {}
 	if s.cfg.Key != nil {
 		var err error
-		if s.vfs, forgetCipher, err = registerCipherVFS(s.cfg.vfs, s.cfg.Key); err != nil {
+		if s.vfs, unregisterCipher, err = registerCipherVFS(s.cfg.vfs, s.cfg.Key); err != nil {
 			return err
 		}
 	}
-	forgetWriter := func() {}
+	unregisterWriter := func() {}
 	if !s.cfg.ReadOnly {
-		s.writerVFS, forgetWriter = registerWriterVFS(s.vfs)
+		s.writerVFS, unregisterWriter = registerWriterVFS(s.vfs)
 	}
-	s.unregisterVFS = func() { forgetWriter(); forgetCipher() }
+	s.unregisterVFS = func() { unregisterWriter(); unregisterCipher() }
 	return nil
 }
 
@@ -209,9 +209,9 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	}
 	// A process that died may have left what was redacted in the write-ahead
 	// log, and it may have died of a sync that failed.
-	s.writer.wal.scrub, s.writer.wal.mustMoveAgain = true, true
+	s.writer.wal.scrub, s.writer.wal.mustRenew = true, true
 	s.writer.walSyncs.distrusted.Store(s.writer.walFile != nil)
-	s.writer.checkpoint()
+	s.writer.tendWAL()
 	s.writer.start()
 	return nil
 }

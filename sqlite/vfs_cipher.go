@@ -119,15 +119,6 @@ func pageUnit(off int64) (start, end int64) {
 // tweakBytes is the length of a unit's offset, which is part of its encryption.
 const tweakBytes = 8
 
-// The write-ahead log as SQLite lays it out: a header, then for each page a
-// header and the page.
-const (
-	walMagic         = 0x377f0682
-	walHeaderBytes   = 32
-	frameHeaderBytes = 24
-	frameBytes       = frameHeaderBytes + pageBytes
-)
-
 // walUnit is a header or a page in the write-ahead log.
 func walUnit(off int64) (start, end int64) {
 	if off < walHeaderBytes {

@@ -23,7 +23,7 @@ const (
 
 // indexedFrames gives how many frames the log has, by its index. Nobody may be writing it at that time.
 func indexedFrames(path string) (int, error) {
-	index, err := os.Open(path + indexSuffix)
+	index, err := os.Open(path + walIndexSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -43,7 +43,7 @@ func forgetMoved(path string) error { return clearWALIndex(path, movedOffset, 4)
 func forgetWALIndex(path string) error { return clearWALIndex(path, 0, headersBytes) }
 
 func clearWALIndex(path string, at int64, size int) error {
-	index, err := os.OpenFile(path+indexSuffix, os.O_RDWR, 0)
+	index, err := os.OpenFile(path+walIndexSuffix, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

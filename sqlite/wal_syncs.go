@@ -45,8 +45,8 @@ func (l *walSyncs) sync(sync func() error) error {
 	return nil
 }
 
-// writeAnew writes the whole log again, and syncs it. Nobody else writes it at that time. Commits have put so many frames there.
-func (l *walSyncs) writeAnew(f vfs.File, frames int) error {
+// renew writes the whole log again, and syncs it. Nobody else writes it at that time. Commits have put so many frames there.
+func (l *walSyncs) renew(f vfs.File, frames int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.checkLocked(f, frames); err != nil {

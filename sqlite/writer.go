@@ -22,19 +22,19 @@ type writer struct {
 	wakesScribe *sync.Cond     // there is something to take
 	wakesWriter *sync.Cond     // there is something to do
 
-	mu             sync.Mutex
-	queue          []*request  // that nobody has taken
-	due            bool        // what is queued is to be written
-	wait           *time.Timer // makes it so, for those that may wait
-	taken          []*request  // by the scribe, to be applied
-	crowded        bool        // the writer takes what is queued itself
-	numbered       uint64      // the last number that was given
-	intentsFailed  bool        // what was applied may not be durable, until the log was written anew
-	intentsOff     bool        // nothing is written down, until the files were emptied
-	intentsAgainAt time.Time   // nor before
-	walDue         bool        // the log is to be looked at
-	closed         bool
-	scribeEnded    bool // the scribe has nothing more to take
+	mu                 sync.Mutex
+	queue              []*request  // that nobody has taken
+	due                bool        // what is queued is to be written
+	wait               *time.Timer // makes it so, for those that may wait
+	taken              []*request  // by the scribe, to be applied
+	crowded            bool        // the writer takes what is queued itself
+	numbered           uint64      // the last number that was given
+	intentsFailed      bool        // what was applied may not be durable, until the log was written anew
+	intentsPaused      bool        // nothing is written down, until the files were emptied
+	intentsPausedUntil time.Time   // nor before
+	walDue             bool        // the log is to be looked at
+	closed             bool
+	scribeEnded        bool // the scribe has nothing more to take
 
 	handedOver atomic.Bool // something is taken that the writer does not have yet
 
@@ -49,7 +49,7 @@ type writer struct {
 	walFile    *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
 	pos        uint64   // of the last event
 	handled    uint64   // the last number among the requests that were applied, refused or given up
-	marked     uint64   // the number up to which all are applied or refused, as the database has it
+	marked     uint64   // the number up to which all are applied, refused or given up, as the database has it
 	discarded  uint64   // requests up to this number have to do without their intents
 	known      knownHeads
 	wal        wal
@@ -75,7 +75,7 @@ func (w *writer) drain() {
 		if w.walFile != nil {
 			w.walFile.startWriting()
 		}
-		w.checkpoint()
+		w.tendWAL()
 		g := w.next()
 		if g == nil {
 			w.awaitMover()
@@ -175,7 +175,7 @@ func (w *writer) resumeRecall() {
 }
 
 // commit commits what was applied, with the number up to which that is all. SQLite's log is synced only if
-// there are requests without an intent.
+// there are requests without an intent, or intents cannot be relied on.
 func (w *writer) commit(g *group) error {
 	if w.handled > w.marked {
 		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.handled); err != nil {
@@ -194,20 +194,20 @@ func (w *writer) commit(g *group) error {
 	w.marked = w.handled
 	w.walSyncs.written.Store(w.handled)
 	if !recorded {
-		if err := w.syncLog(); err != nil {
+		if err := w.syncWAL(); err != nil {
 			return err
 		}
 		w.intents.durable.reach(w.handled) // and all before it
 		for _, r := range g.requests {
-			r.inLog = true
+			r.inSyncedWAL = true
 		}
 	}
 	return nil
 }
 
-// syncLog syncs SQLite's log if that is still to be done: a commit that changes nothing writes nothing, and so syncs nothing, but may rest on
+// syncWAL syncs SQLite's log if that is still to be done: a commit that changes nothing writes nothing, and so syncs nothing, but may rest on
 // others that were not synced.
-func (w *writer) syncLog() error {
+func (w *writer) syncWAL() error {
 	if w.walFile == nil || !w.walFile.unsynced {
 		return nil
 	}

@@ -15,8 +15,8 @@ func (w *writer) giveUp() error {
 	w.awaitMover() // its sync may fail, too
 	c := w.conn
 	w.checkWALAfterFailure()
-	w.conn, w.walFile, w.wal.mustMoveAgain = nil, nil, true
-	w.stopIntents()
+	w.conn, w.walFile, w.wal.mustRenew = nil, nil, true
+	w.failIntents()
 	return errors.Join(c.keepWAL(), c.close())
 }
 
@@ -28,13 +28,13 @@ func (w *writer) checkWALAfterFailure() {
 }
 
 // reopen makes the writer usable again after a failure. The whole write-ahead log is
-// written anew and synced before anything else is written. It is not moved, which who reads might hold up.
+// written anew and synced before anything else is written. It is moved only where that cannot be done without (see movesBeside): who reads might hold it up.
 func (w *writer) reopen() error {
 	if err := w.walSyncs.lostErr(); err != nil {
 		return err
 	}
-	mustWriteAnew := w.wal.moving == nil && w.walSyncs.distrusted.Load()
-	if w.conn != nil && (mustWriteAnew || w.mayNotBeDurable()) {
+	mustRenewFirst := w.wal.moving == nil && w.walSyncs.distrusted.Load()
+	if w.conn != nil && (mustRenewFirst || w.intentsHaveFailed()) {
 		if err := w.giveUp(); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (w *writer) reopen() error {
 	if err := w.adoptWAL(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
-	err = w.renewLog()
+	err = w.renewWAL()
 	if err == nil && !movesBeside {
 		// What was moved cannot be moved again there, but the rest can.
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
@@ -66,7 +66,7 @@ func (w *writer) reopen() error {
 	w.intentsFailed = false
 	w.numbered++ // nobody's: SQLite writes nothing for a row that stays as it is (see dealWithGivenUp)
 	w.mu.Unlock()
-	_ = w.startIntentsOver() // commits do without intents until they can be emptied
+	_ = w.emptyIntents() // commits do without intents until they can be emptied
 	if err := w.dealWithGivenUp(); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
@@ -103,27 +103,28 @@ func (w *writer) reopenLater() {
 	}
 }
 
-// stopIntents has nothing written down for a while, after what was could not be made durable. Until the log was written anew, readers may be
+// failIntents has nothing written down for a while, after what was could not be made durable. Until the log was written anew, readers may be
 // shown what is not.
-func (w *writer) stopIntents() {
+func (w *writer) failIntents() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopIntentsLocked()
+	w.failIntentsLocked()
 }
 
-// intentsNotWritten does so if commits have relied on what could not be written. After a failure they do not, until something was.
-func (w *writer) intentsNotWritten() {
+// intentWriteFailed has nothing written down for a while. If commits have relied on what could not be written, readers may be shown what is
+// not durable (failIntents). After a failure they do not rely on it, until something was written.
+func (w *writer) intentWriteFailed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.intents.proven.Load() {
-		w.stopIntentsLocked()
+		w.failIntentsLocked()
 	} else {
-		w.leaveIntentsLocked()
+		w.pauseIntentsLocked()
 	}
 }
 
-func (w *writer) stopIntentsLocked() {
-	w.leaveIntentsLocked()
+func (w *writer) failIntentsLocked() {
+	w.pauseIntentsLocked()
 	w.intentsFailed = true
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
@@ -131,46 +132,46 @@ func (w *writer) stopIntentsLocked() {
 	w.wakesWriter.Signal()
 }
 
-// leaveIntentsLocked has commits do without intents for a while: SQLite's log is synced for them.
-func (w *writer) leaveIntentsLocked() {
-	w.intentsOff, w.intentsAgainAt = true, time.Now().Add(retryPause)
+// pauseIntentsLocked has commits do without intents for a while: SQLite's log is synced for them.
+func (w *writer) pauseIntentsLocked() {
+	w.intentsPaused, w.intentsPausedUntil = true, time.Now().Add(retryPause)
 	w.intents.proven.Store(false)
 }
 
-// mayNotBeDurable reports whether something was applied that could not be written down, and is not yet made durable by SQLite's log.
-func (w *writer) mayNotBeDurable() bool {
+// intentsHaveFailed reports whether something was applied that could not be written down, and is not yet made durable by SQLite's log.
+func (w *writer) intentsHaveFailed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.intentsFailed
 }
 
-// startIntentsOver makes intents usable again, when everything that was committed is durable in SQLite's log or the database. What was
+// emptyIntents makes intents usable again, when everything that was committed is durable in SQLite's log or the database. What was
 // recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
-func (w *writer) startIntentsOver() error {
+func (w *writer) emptyIntents() error {
 	err := w.intents.reset(func() (discarded uint64, missing bool) {
 		// Nothing is written at this time, and what comes until it is done gets no number.
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.discarded, w.intentsOff = w.numbered, true
+		w.discarded, w.intentsPaused = w.numbered, true
 		return w.discarded, w.discarded > w.marked
 	})
 	w.handled = w.discarded // if it is still written down, it must not be applied after what comes now
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		w.leaveIntentsLocked()
+		w.pauseIntentsLocked()
 		return err
 	}
-	w.intentsOff = false
+	w.intentsPaused = false
 	return nil
 }
 
-// useIntentsAgain tries to, where they could not be emptied after a failure.
-func (w *writer) useIntentsAgain() {
+// retryIntents empties intents that could not be emptied after a failure, so that they are written again.
+func (w *writer) retryIntents() {
 	w.mu.Lock()
-	due := w.intentsOff && !time.Now().Before(w.intentsAgainAt)
+	due := w.intentsPaused && !time.Now().Before(w.intentsPausedUntil)
 	w.mu.Unlock()
 	if due {
-		_ = w.startIntentsOver() // commits do without them until then
+		_ = w.emptyIntents() // commits do without them until then
 	}
 }

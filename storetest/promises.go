@@ -13,9 +13,9 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// Promise runs the test of one promise. A store has a test of its own for each, named TestPromise_ and the promise, and
+// RunPromise runs the test of one promise. A store has a test of its own for each, named TestPromise_ and the promise, and
 // [CheckPromises] sees to it that none is missing.
-func Promise(t *testing.T, h Harness, name string) {
+func RunPromise(t *testing.T, h Harness, name string) {
 	t.Helper()
 	i := slices.IndexFunc(promises, func(p test) bool { return p.name == name })
 	if i < 0 {

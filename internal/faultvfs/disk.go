@@ -28,7 +28,7 @@ type Disk struct {
 
 	mu      sync.Mutex
 	rand    *rand.Rand
-	files   map[string]*inode // what a look at the directories shows; nil: no such file
+	files   map[string]*inode // what a look at the folders shows; nil: no such file
 	safe    map[string]*inode // what they show after a power cut, at least
 	moves   []move            // what lies between the two
 	changes int
@@ -249,13 +249,13 @@ func (d *Disk) Delete(path string, syncDir bool) error {
 	case !happens:
 		return sqlite3.IOERR_DELETE
 	case syncDir:
-		d.syncDir(filepath.Dir(path))
+		d.syncFolder(filepath.Dir(path))
 	}
 	return nil
 }
 
-// syncDir makes the names in a directory safe. The caller holds the mutex.
-func (d *Disk) syncDir(dir string) {
+// syncFolder makes the names in a folder safe. The caller holds the mutex.
+func (d *Disk) syncFolder(dir string) {
 	d.moves = slices.DeleteFunc(d.moves, func(m move) bool {
 		if filepath.Dir(m.path) != dir {
 			return false

@@ -65,7 +65,7 @@ func TestDiskKeepsWhatWasSynced(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []struct{ journal, synchronous string }{
 		{"wal", "EXTRA"},
-		{"delete", "EXTRA"}, // FULL does not sync the directory after the journal's deletion
+		{"delete", "EXTRA"}, // FULL does not sync the folder after the journal's deletion
 		{"truncate", "FULL"},
 		{"persist", "FULL"},
 	} {
@@ -110,7 +110,7 @@ func TestDiskLosesWhatWasNotSynced(t *testing.T) {
 	}
 }
 
-// With FULL the switch to WAL deletes its journal without syncing the directory:
+// With FULL the switch to WAL deletes its journal without syncing the folder:
 // where names are unordered the journal may come back and undo the database.
 func TestDiskUnorderedBringsJournalBack(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@
 //     operating system's VFS promises).
 //   - A dropped write at the end of a file may still have made it longer; the gap
 //     holds zeros. A truncation may be there or not.
-//   - Files that were created or deleted since the last sync of their directory
+//   - Files that were created or deleted since the last sync of their folder
 //     may have their old or their new state: the first of these changes are there,
 //     the others not, or any of them if the disk is [Disk.Unordered].
 //   - Syncing a file also makes its creation safe, and all creations and deletions
@@ -48,6 +48,6 @@
 // A [Rule] names the operation, the kind of file, how many of them pass first and
 // how often it strikes. A rule without an error gives the one the operating
 // system's VFS would give; [ErrFull] is a full disk. [Rule.Short] lets half of a
-// write through before it fails. [Rule.Do] is called at that moment instead, which
+// write through before it fails. [Rule.Do] is called at that moment instead, or before it fails if there is an error, which
 // makes a rule a breakpoint: a test can cut the power there, or halt the process.
 package faultvfs

@@ -7,9 +7,9 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestReadLogIsNotMovedAfterEveryCommit: a log is moved whenever it is long, however often it was before; one
+// TestReadWALIsNotMovedAfterEveryCommit: a log is moved whenever it is long, however often it was before; one
 // that cannot start over, because somebody reads it, is not moved after every commit.
-func TestReadLogIsNotMovedAfterEveryCommit(t *testing.T) {
+func TestReadWALIsNotMovedAfterEveryCommit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ pages, want []int }{
 		"short":        {[]int{1, 2000, 3999}, nil},

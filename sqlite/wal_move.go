@@ -12,7 +12,7 @@ import (
 
 // How the log is moved, in pages.
 const (
-	checkpointPages = 4000   // a log of this size is moved into the database
+	movePages       = 4000   // a log of this size is moved into the database
 	growthPages     = 1000   // so much has to be added before a move is tried again that readers, or the disk, held up
 	finishPages     = 12_000 // where a move ends with a log of this size, commits wait until all of it is moved
 	restartPages    = 16_000 // at this size readers are waited for, so that it can start over
@@ -24,17 +24,18 @@ const (
 	movePause     = time.Millisecond      // each time the system was asked to write
 	readerTimeout = 20 * time.Millisecond // readers are waited for that long
 	retryPause    = time.Second           // before that is tried again
+	moveAllPause  = 20 * time.Millisecond // before all of the log is moved once more, when a store is opened
 )
 
 // wal is what the writer knows of the write-ahead log. It belongs to the writer's
 // goroutine.
 type wal struct {
-	pages         int               // that it has
-	moveAt        int               // so many make another attempt worth it
-	scrub         bool              // bodies were taken away: their old pages must leave the log
-	mustMoveAgain bool              // what was moved may not be in the database: before the next move the log is written anew, and all of it counts as not moved
-	mover         mover             // moves it beside the commits
-	moving        <-chan moveResult // while the mover works: gets how it ended
+	pages     int               // that it has
+	moveAt    int               // so many make another attempt worth it
+	scrub     bool              // bodies were taken away: their old pages must leave the log
+	mustRenew bool              // what was moved may not be in the database: before the next move the log is written anew, and all of it counts as not moved
+	mover     mover             // moves it beside the commits
+	moving    <-chan moveResult // while the mover works: gets how it ended
 
 	retryAt  time.Time // nothing is tried before
 	reopenAt time.Time // after a failure: if no commit has come by then, the writer puts things right by itself
@@ -53,7 +54,7 @@ func (l *wal) noteLength(pages int) {
 // worthMoving reports whether the log is long enough for another attempt.
 func (l *wal) worthMoving() bool { return l.pages >= l.nextMoveAt() }
 
-func (l *wal) nextMoveAt() int { return max(checkpointPages, l.moveAt) }
+func (l *wal) nextMoveAt() int { return max(movePages, l.moveAt) }
 
 // tried notes an attempt to move all of it. If that succeeds and nobody reads it, the
 // next commit starts it over; otherwise it has to grow before it is tried again.
@@ -64,25 +65,26 @@ func (l *wal) tried() { l.moveAt = l.pages + growthPages }
 // the way, the log has to grow before.
 func (l *wal) movedTo(pages int) {
 	if pages <= l.pages { // else it was started over
-		l.moveAt = max(min(pages+checkpointPages, finishPages), l.pages+growthPages)
+		l.moveAt = max(min(pages+movePages, finishPages), l.pages+growthPages)
 	}
 }
 
-// checkpoint moves the write-ahead log into the database when it is long enough,
+// tendWAL puts things right after a failure, if no commit has done so for a while, and tries intents again that could not be written.
+// Then it moves the write-ahead log into the database, when that is long enough
 // or must be emptied. A failure loses nothing, because the log stays; if the disk
 // is broken, the next commit says so. Readers that are in the way are waited for only
 // where the log must be emptied, or must start over ([restartPages]), for a moment; then it is tried again a little later.
 //
-// A log of [checkpointPages] is moved by another connection, beside the commits, and
+// A log of [movePages] is moved by another connection, beside the commits, and
 // again when those have added as much. If that finds a moment in which the database has
 // all that the log has, the log starts over. Only a log that does not, up to
 // [finishPages], is finished by the writer itself, and commits wait for that.
-func (w *writer) checkpoint() {
+func (w *writer) tendWAL() {
 	l := &w.wal
-	if w.conn == nil || w.mayNotBeDurable() {
+	if w.conn == nil || w.intentsHaveFailed() {
 		w.reopenLater()
 	} else {
-		w.useIntentsAgain()
+		w.retryIntents()
 	}
 	switch {
 	case w.conn == nil || time.Now().Before(l.retryAt):
@@ -105,7 +107,7 @@ func (w *writer) checkpoint() {
 		default:
 		}
 	case !l.worthMoving():
-	case movesBeside && !l.mustMoveAgain:
+	case movesBeside && !l.mustRenew:
 		w.startMover()
 	default:
 		w.finish()
@@ -138,7 +140,7 @@ func (w *writer) awaitMover() {
 // moverEnded notes that the mover is done.
 func (w *writer) moverEnded(m moveResult) {
 	w.wal.moving = nil
-	w.wal.mustMoveAgain = w.wal.mustMoveAgain || m.err != nil
+	w.wal.mustRenew = w.wal.mustRenew || m.err != nil
 }
 
 // finish moves what the mover has left, or all of the log.
@@ -163,7 +165,7 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	}
 	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
 	if err == nil && l.scrub {
-		err = w.startIntentsOver() // what was taken away is in them, too
+		err = w.emptyIntents() // what was taken away is in them, too
 	}
 	if err != nil {
 		l.retryAt = w.retry()
@@ -174,27 +176,27 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	}
 }
 
-// renewLog makes the log durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for
+// renewWAL makes the log durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for
 // written that are not, and SQLite does not move again what it has moved; only writing the pages again makes sure.
-func (w *writer) renewLog() error {
-	if !w.wal.mustMoveAgain {
+func (w *writer) renewWAL() error {
+	if !w.wal.mustRenew {
 		return nil
 	}
 	if w.walFile != nil {
-		if err := w.walSyncs.writeAnew(w.walFile.File, w.wal.pages); err != nil {
+		if err := w.walSyncs.renew(w.walFile.File, w.wal.pages); err != nil {
 			return err
 		}
 	}
 	if err := forgetMoved(w.store.path); err != nil {
 		return err
 	}
-	w.wal.mustMoveAgain = false
+	w.wal.mustRenew = false
 	return nil
 }
 
 // move moves the log over the writer's connection, and reports whether the database has all of it now. Nobody else does at that time.
 func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
-	if err := w.renewLog(); err != nil {
+	if err := w.renewWAL(); err != nil {
 		return false, err
 	}
 	pages, moved, err := w.conn.db.WALCheckpoint("main", mode)
@@ -202,7 +204,7 @@ func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 	case err == nil && (mode == sqlite3.CHECKPOINT_RESTART || mode == sqlite3.CHECKPOINT_TRUNCATE):
 		w.wal.noteLength(0)
 	case err != nil && !errors.Is(err, sqlite3.BUSY):
-		w.wal.mustMoveAgain = true
+		w.wal.mustRenew = true
 		w.checkWALAfterFailure()
 	}
 	return moved == pages && pages > 0, err
@@ -210,12 +212,12 @@ func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 
 // moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
 func (w *writer) moveAll() error {
-	for until := time.Now().Add(busyTimeout); ; <-time.After(readerTimeout) {
+	for until := time.Now().Add(busyTimeout); ; <-time.After(moveAllPause) {
 		_, err := w.move(sqlite3.CHECKPOINT_FULL)
 		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
 			return err
 		}
-		w.wal.mustMoveAgain = true
+		w.wal.mustRenew = true
 	}
 }
 
@@ -315,8 +317,8 @@ func (m *mover) open(s *Store) (err error) {
 	if f, err = m.conn.db.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER); err != nil {
 		return err
 	}
-	if log, ok := f.(*walFile); ok {
-		log.syncFunc = s.writer.walSyncs.sync
+	if wal, ok := f.(*walFile); ok {
+		wal.syncFunc = s.writer.walSyncs.sync
 	}
 	return nil
 }

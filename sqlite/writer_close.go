@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// stop refuses further requests and waits for those that are queued.
+func (w *writer) stop() {
+	w.mu.Lock()
+	w.closed, w.due = true, true
+	w.mu.Unlock()
+	w.wakesScribe.Signal()
+	w.work.Wait()
+	w.wait.Stop()
+	if w.wal.timer != nil {
+		w.wal.timer.Stop()
+	}
+}
+
+// close closes the connections, after stop. All that is in the log is moved before, if nobody reads it, and the last connection takes
+// the log away. If that fails, the log stays for who opens the store next.
+func (w *writer) close() error {
+	err := w.wal.mover.close()
+	if w.store.cfg.ReadOnly {
+		return err
+	}
+	if w.walSyncs.lostErr() == nil {
+		err = errors.Join(err, w.moveAtLast())
+	}
+	if w.conn == nil {
+		return err
+	}
+	w.checkWALAfterFailure()
+	if w.wal.mustRenew {
+		forgetErr := forgetMoved(w.store.path)
+		if errors.Is(forgetErr, fs.ErrNotExist) {
+			forgetErr = nil // without an index nothing counts as moved
+		}
+		if forgetErr != nil {
+			err = errors.Join(err, forgetErr, w.conn.keepWAL())
+		}
+	}
+	c := w.conn
+	w.conn, w.walFile = nil, nil
+	return errors.Join(err, c.close())
+}
+
+// moveAtLast moves all of the log, because SQLite would do so without a word of it if that fails.
+func (w *writer) moveAtLast() error {
+	if w.conn == nil {
+		if err := w.reopen(); err != nil {
+			return err
+		}
+	}
+	err := w.conn.db.BusyTimeout(readerTimeout)
+	if err == nil {
+		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
+	}
+	if errors.Is(err, sqlite3.BUSY) {
+		// Another process reads, and takes it away in the end. What was refused stays written down, and is not to be taken for something that is missing.
+		err = nil
+		if w.handled > w.marked {
+			err = w.dealWithGivenUp()
+		}
+	}
+	return err
+}
+
+// closeIntents closes the intents. If the store was closed in good order and nothing of its log is left, they are not needed any
+// more.
+func (w *writer) closeIntents(inOrder bool) error {
+	if w.store.cfg.ReadOnly {
+		return nil
+	}
+	_, err := os.Stat(w.store.path + walSuffix)
+	return w.intents.close(inOrder && errors.Is(err, fs.ErrNotExist))
+}
