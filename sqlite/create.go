@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,6 +47,8 @@ func (s *Store) build(ctx context.Context) (err error) {
 	return f.Sync()
 }
 
+const maxLinks = 40 // that lead from one to the next; systems follow about as many
+
 // realPath gives the absolute path behind symbolic links, so that a store has
 // one lock whatever it is called by.
 func realPath(path string) (string, error) {
@@ -53,20 +56,25 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	target, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if link, err := os.Readlink(path); err == nil {
-			if !filepath.IsAbs(link) {
-				link = filepath.Join(filepath.Dir(path), link)
-			}
-			return realPath(link) // what it points to is still to be made
+	for range maxLinks {
+		target, err := filepath.EvalSymlinks(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return target, err
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
 			// inspect says what is missing.
 			return path, nil //nolint:nilerr // the error is told there, with what to do
 		}
-		return filepath.Join(dir, filepath.Base(path)), nil
+		path = filepath.Join(dir, filepath.Base(path))
+		link, err := os.Readlink(path)
+		if err != nil {
+			return path, nil //nolint:nilerr // it is no link, and still to be made
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(dir, link)
+		}
+		path = link // what it points to is still to be made
 	}
-	return target, err
+	return "", fmt.Errorf("%s: too many links", path)
 }

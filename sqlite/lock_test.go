@@ -70,6 +70,42 @@ func TestSymbolicLinkIsTheSameStore(t *testing.T) {
 	}
 }
 
+// TestRelativeLinkOfALinkedFolder: what a link says of its place is meant from where it lies, not from where its folder was found.
+func TestRelativeLinkOfALinkedFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, made := range []string{"opt/v1/data", "opt/v1/shared", "srv/shared"} {
+		if err := os.MkdirAll(filepath.Join(dir, made), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"srv/data": dir + "/opt/v1/data", "opt/v1/data/parley.db": "../shared/parley.db"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openStore(t, dir+"/srv/data/parley.db")
+	if _, err := os.Stat(dir + "/opt/v1/shared/parley.db"); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(dir + "/srv/shared/*"); err != nil || len(left) > 0 {
+		t.Errorf("made where the link does not lead: %v, %v", left, err)
+	}
+}
+
+func TestLinksWithoutEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for link, to := range map[string]string{"a": "b", "b": "a"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := sqlite.Open(t.Context(), filepath.Join(dir, "a"), sqlite.Config{}); !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "too many links") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestHardLinkIsRefused: what lies beside one name of a store is not seen by who opens it by another.
 func TestHardLinkIsRefused(t *testing.T) {
 	t.Parallel()
