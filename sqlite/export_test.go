@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -303,4 +305,23 @@ func Damage(ctx context.Context, s *Store, sql string) error {
 		t.wrote, t.forget = true, true
 		return t.c.exec(sql)
 	}})
+}
+
+// WALFrames gives how many frames a store's log has by its index, and how many of those that it has are whole.
+func WALFrames(path string) (indexed, whole int, err error) {
+	if indexed, err = indexedFrames(path); err != nil {
+		return 0, 0, err
+	}
+	f, err := os.Open(path + walSuffix)
+	if err != nil {
+		return 0, 0, err
+	}
+	whole, err = wholeFrames(f)
+	return indexed, whole, errors.Join(err, f.Close())
+}
+
+// FindIntentsThatGo looks for a store's intents, each of which goes between being found and being opened.
+func FindIntentsThatGo(path string) (found bool, err error) {
+	in := &intents{store: &Store{path: path}}
+	return in.openExisting(func(path string) (plainFile, error) { return nil, errors.Join(os.Remove(path), fs.ErrNotExist) })
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
 	"github.com/parley-run/parley/internal/soak"
@@ -64,6 +66,109 @@ func TestFaultReverts(t *testing.T) {
 				t.Error("nothing was lost: this proves nothing")
 			}
 		})
+	}
+}
+
+// TestFaultReverts_Killed: the process dies before it can look at what such a sync has taken from the log. Another who reads keeps the index that
+// knows the log as it was, and who opens the store next does not go by that.
+func TestFaultReverts_Killed(t *testing.T) {
+	t.Parallel()
+	seed, lost := soak.Seed(t), 0
+	for i := range uint64(soak.Count(15, 150)) {
+		r := newRig(t, seed+i)
+		r.start()
+		r.startAlone()
+		reader := r.openReader()
+		r.mustCommit(10) // durable by their intents alone
+		rule := reverted
+		rule.Err = sqlite3.IOERR_FSYNC
+		rule.Do = r.die
+		r.faults.Inject(rule)
+		r.n++
+		wantUnavailable(t, r.commit(fmt.Sprintf("%s%d", bigBatch, r.n)))
+		_ = r.store.Close()
+		r.faults.Heal()
+		if indexed, whole, err := sqlite.WALFrames(r.path); err != nil {
+			t.Fatal(err)
+		} else if whole < indexed {
+			lost++
+		}
+		if err := r.open(); err != nil {
+			t.Fatalf("nothing acknowledged is gone, but: %v", err)
+		}
+		r.mustCommit(3)
+		if err := r.read(); err != nil {
+			t.Error(err)
+		}
+		if err := reader.Close(); err != nil {
+			t.Error(err)
+		}
+		r.cut()
+	}
+	t.Logf("%d logs had lost something", lost)
+	if lost == 0 {
+		t.Error("nothing was lost: this proves nothing")
+	}
+}
+
+// die has the store find and change nothing any more, as if the process were killed.
+func (r *rig) die() {
+	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Read, Kind: faultvfs.WAL})
+	r.faults.Inject(faultvfs.Rule{Op: faultvfs.AnyChange})
+	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Open})
+}
+
+// TestFaultReverts_ReadMeanwhile: what a commit has left in the log whose sync failed counts for who reads it next. Then another sync fails, and
+// drops it.
+func TestFaultReverts_ReadMeanwhile(t *testing.T) {
+	t.Parallel()
+	seed, refusals := soak.Seed(t), 0
+	for i := range uint64(soak.Count(15, 150)) {
+		r := newRig(t, seed+i)
+		r.start()
+		r.startAlone()
+		large := func() error {
+			r.n++
+			return r.commit(fmt.Sprintf("%s%d", bigBatch, r.n)) // without an intent
+		}
+		if err := large(); err != nil {
+			t.Fatal(err)
+		}
+		rule := reverted
+		rule.Revert = false
+		r.faults.Inject(rule)
+		wantUnavailable(t, large())
+		reader := r.openReader()
+		r.faults.Inject(reverted)
+		wantUnavailable(t, large())
+		r.faults.Heal()
+		if large() != nil {
+			refusals++
+			r.wantRefusals()
+			if err := r.store.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := r.open(); err != nil {
+				t.Fatal(err)
+			}
+			r.mustCommit(3)
+		}
+		if err := reader.Close(); err != nil {
+			t.Error(err)
+		}
+		r.cut()
+	}
+	t.Logf("%d refusals", refusals)
+}
+
+// startAlone opens the store anew, so that nobody has read from it, and what follows is no crowd.
+func (r *rig) startAlone() {
+	r.t.Helper()
+	if err := r.store.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.open(); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

@@ -78,6 +78,9 @@ func (in *intents) openExisting(open func(path string) (plainFile, error)) (foun
 			continue
 		}
 		f, err := open(in.path(i))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // who writes has closed the store at this moment
+		}
 		if err != nil {
 			return false, fmt.Errorf("open intents: %w", err)
 		}
@@ -170,8 +173,7 @@ func (s *Store) checkNothingIsMissing() (err error) {
 	if err != nil || !found {
 		return err
 	}
-	// Whether that is so cannot be told where the lock must not be looked at; then it is as if nobody wrote.
-	if written, lockErr := disk.Locked(s.path + ".lock"); written && lockErr == nil {
+	if s.isWritten() {
 		return nil
 	}
 	c, err := s.connectReader()
@@ -185,8 +187,19 @@ func (s *Store) checkNothingIsMissing() (err error) {
 	if err := in.adopt(s, id, applied); err != nil {
 		return err
 	}
-	return in.each(applied, func(record) error {
+	err = in.each(applied, func(record) error {
 		return parley.Errorf(parley.CodeUnavailable,
 			"the process that wrote %s last was cut off, and left changes that are not in the store yet; open it for writing once, with `parley serve` or `parley doctor --rebuild`", s.path)
 	})
+	if err != nil && s.isWritten() {
+		return nil // by who has come meanwhile
+	}
+	return err
+}
+
+// isWritten reports whether a process has the store open for writing. Where the lock must not be looked at that cannot be told; then it is as if
+// nobody had.
+func (s *Store) isWritten() bool {
+	locked, err := disk.Locked(s.path + ".lock")
+	return locked && err == nil
 }

@@ -291,9 +291,34 @@ func TestIntents_NothingWritten(t *testing.T) {
 	}
 }
 
-// TestIntents_RefusedLast: a store whose last batch was refused, and that was closed while another process read it, misses nothing.
+// TestIntents_GoMeanwhile: intents that who writes takes away at this moment, because the store was closed in good order, are none.
+func TestIntents_GoMeanwhile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	for _, suffix := range []string{"-intents-a", "-intents-b"} {
+		if err := os.WriteFile(path+suffix, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := sqlite.FindIntentsThatGo(path); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// TestIntents_RefusedLast: a store whose last batch was refused, and that was closed while another process read it, or had it open, misses
+// nothing.
 func TestIntents_RefusedLast(t *testing.T) {
 	t.Parallel()
+	for name, reads := range map[string]bool{"reads": true, "has read": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testRefusedLast(t, reads)
+		})
+	}
+}
+
+func testRefusedLast(t *testing.T, reads bool) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "parley.db")
 	s := openStore(t, path)
 	commit(t, s, said("cli:a", "hello"))
@@ -301,7 +326,10 @@ func TestIntents_RefusedLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := sqlite.HoldReader(t.Context(), reader)
+	release := sync.OnceFunc(sqlite.HoldReader(t.Context(), reader))
+	if !reads {
+		release()
+	}
 	b := said("cli:b", "not said")
 	b.Sessions[0].Create = nil
 	if _, err := s.Commit(t.Context(), b); !errors.Is(err, parley.ErrNotFound) {

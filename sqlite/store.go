@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -193,6 +194,8 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
+	} else if err := s.distrustWALIndex(); err != nil {
+		return err
 	} else if version, err := s.peek(); err != nil {
 		return err
 	} else if version < newest() {
@@ -213,6 +216,15 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	s.writer.walSyncs.distrusted.Store(s.writer.walFile != nil)
 	s.writer.tendWAL()
 	s.writer.start()
+	return nil
+}
+
+// distrustWALIndex has the index of the log made anew from what the log has. Where another process reads, the index is still there that the last
+// process to write has left, which may count what a failed sync has since taken from the log (see [walSyncs]).
+func (s *Store) distrustWALIndex() error {
+	if err := forgetWALIndex(s.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 

@@ -53,7 +53,10 @@ func (l *walSyncs) renew(f vfs.File, frames int) error {
 		return err
 	}
 	err := eachPartOfWAL(f, func(part []byte, at int64) error {
-		_, err := f.WriteAt(part, at)
+		n, err := f.WriteAt(part, at)
+		if err == nil && n < len(part) {
+			err = sqlite3.IOERR_WRITE
+		}
 		return err
 	})
 	if err != nil {
@@ -88,7 +91,7 @@ func (l *walSyncs) checkLocked(f vfs.File, frames int) error {
 }
 
 // wholeFrames gives how many frames of a log are as they were written.
-func wholeFrames(f vfs.File) (int, error) {
+func wholeFrames(f io.ReaderAt) (int, error) {
 	var sums walSums
 	err := eachPartOfWAL(f, func(part []byte, _ int64) error {
 		sums.add(part)
@@ -114,7 +117,7 @@ func (l *walSyncs) orLost(err error) error {
 }
 
 // eachPartOfWAL gives the log part by part: its header, then whole frames, in units that can be written again where it is encrypted.
-func eachPartOfWAL(f vfs.File, visit func(part []byte, at int64) error) error {
+func eachPartOfWAL(f io.ReaderAt, visit func(part []byte, at int64) error) error {
 	buf := make([]byte, writeTogether*frameBytes)
 	for at, size := int64(0), walHeaderBytes; ; at, size = at+int64(size), len(buf) {
 		n, err := f.ReadAt(buf[:size], at)

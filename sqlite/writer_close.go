@@ -56,16 +56,18 @@ func (w *writer) moveAtLast() error {
 			return err
 		}
 	}
+	if w.handled > w.marked {
+		// What was refused stays written down where another process has the store open, and is not to be taken for something that is missing.
+		if err := w.dealWithGivenUp(); err != nil {
+			return err
+		}
+	}
 	err := w.conn.db.BusyTimeout(readerTimeout)
 	if err == nil {
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if errors.Is(err, sqlite3.BUSY) {
-		// Another process reads, and takes it away in the end. What was refused stays written down, and is not to be taken for something that is missing.
-		err = nil
-		if w.handled > w.marked {
-			err = w.dealWithGivenUp()
-		}
+		return nil // another process reads, and takes it away in the end
 	}
 	return err
 }

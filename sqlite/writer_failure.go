@@ -51,6 +51,12 @@ func (w *writer) reopen() error {
 	if err := w.adoptWAL(c); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
+	frames, err := indexedFrames(w.store.path)
+	if err != nil {
+		return errors.Join(err, w.giveUp())
+	}
+	// Who reads may have found what a failed commit has left in the log. Or less than commits have put there, which is then missing.
+	w.wal.noteLength(max(w.wal.pages, frames))
 	err = w.renewWAL()
 	if err == nil && !movesBeside {
 		// What was moved cannot be moved again there, but the rest can.
