@@ -59,7 +59,7 @@ func (b *bare) append(data []byte) error {
 }
 
 // alone gives the records per second of one writer: append, sync, next.
-func (b *bare) alone(ctx context.Context, l load) (float64, error) {
+func (b *bare) alone(ctx context.Context, l stretch) (float64, error) {
 	start := time.Now()
 	n := 0
 	for ; n < l.each && !l.over(start, n); n++ {
@@ -76,7 +76,7 @@ func (b *bare) alone(ctx context.Context, l load) (float64, error) {
 // together gives the records per second of as many writers at once: each, a
 // goroutine of its own, hands its record over and waits; when all have, one write
 // and one sync serve them. So its time is the disk's and that of the handing over.
-func (b *bare) together(ctx context.Context, writers int, l load) (float64, error) {
+func (b *bare) together(ctx context.Context, writers int, l stretch) (float64, error) {
 	queue := make(chan []byte, writers)
 	answers := make([]chan bool, writers)
 	var running sync.WaitGroup

@@ -37,7 +37,7 @@ func (r *run) commits(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, disk.close()) }()
 
-	l := load{each: queueLimit, limit: r.cfg.Size.Stretch}
+	l := stretch{each: queueLimit, limit: r.cfg.Size.Stretch}
 	all := slices.Concat(chats, []*chat{single})
 	var together, alone pair
 	err = r.rounds(ctx, "measuring commits", r.cfg.Size.CommitRounds, func(i int) error {
@@ -105,7 +105,7 @@ func into(values *[]float64, f func() (float64, error)) func() error {
 }
 
 // admitTogether gives the admissions per second of all chats at once.
-func admitTogether(ctx context.Context, store parley.Store, chats []*chat, l load) (float64, error) {
+func admitTogether(ctx context.Context, store parley.Store, chats []*chat, l stretch) (float64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make([][]parley.Batch, len(chats))
@@ -146,7 +146,7 @@ func admitTogether(ctx context.Context, store parley.Store, chats []*chat, l loa
 }
 
 // admitAlone gives the admissions per second of one chat.
-func admitAlone(ctx context.Context, store parley.Store, c *chat, l load) (float64, error) {
+func admitAlone(ctx context.Context, store parley.Store, c *chat, l stretch) (float64, error) {
 	work := c.admissions(l.each)
 	start := time.Now()
 	for n, b := range work {
@@ -204,7 +204,7 @@ func (r *run) commitPairs(ctx context.Context, store parley.Store, deep, empty *
 		}
 	}
 	start := time.Now()
-	l := load{each: queueLimit, limit: r.cfg.Size.Stretch}
+	l := stretch{each: queueLimit, limit: r.cfg.Size.Stretch}
 	for n := 0; n < l.each && !l.over(start, n); n++ {
 		if err := inTurns(n, into(&deepTimes, timed(deep, deepWork[n])), into(&emptyTimes, timed(empty, emptyWork[n]))); err != nil {
 			return err

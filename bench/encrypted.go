@@ -25,7 +25,7 @@ func (r *run) commitEncrypted(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l := load{each: queueLimit, limit: r.cfg.Size.Stretch}
+	l := stretch{each: queueLimit, limit: r.cfg.Size.Stretch}
 	var p pair
 	err = r.rounds(ctx, "measuring "+Commit64Encrypted, r.cfg.Size.CommitRounds, func(i int) error {
 		if err := inTurns(i,

@@ -28,15 +28,15 @@ func (r *run) fanOut(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	crowd, last, err := gather(ctx, b.store, r.cfg.Size.Subscribers)
+	identities, last, err := gather(ctx, b.store, r.cfg.Size.Subscribers)
 	if err != nil {
 		return err
 	}
-	a := newArena(len(crowd), last, fanoutWarmUp+r.cfg.Size.FanoutEvents)
+	a := newArena(len(identities), last, fanoutWarmUp+r.cfg.Size.FanoutEvents)
 	following, stop := context.WithCancel(ctx)
 	defer a.running.Wait()
 	defer stop()
-	for _, who := range crowd {
+	for _, who := range identities {
 		a.running.Go(func() {
 			// Like a request, each has a context of its own.
 			own, leave := context.WithCancel(following)
@@ -82,7 +82,7 @@ func (r *run) fanOut(ctx context.Context) (err error) {
 	if m, ok := r.measures[FeedFanout]; ok {
 		res := m.result(p99(took), p99(commits))
 		res.Note = fmt.Sprintf("%d subscribers, each with its own identity, %d events, %.0f a second; median %.1f ms",
-			len(crowd), len(took), float64(time.Second/fanoutEvery), median(took))
+			len(identities), len(took), float64(time.Second/fanoutEvery), median(took))
 		r.results[FeedFanout] = res
 	}
 	return nil
@@ -92,7 +92,7 @@ func (r *run) fanOut(ctx context.Context) (err error) {
 const arenaID = parley.SessionID("web:arena")
 
 // gather makes the session with n people in it.
-func gather(ctx context.Context, store parley.Store, n int) (crowd []parley.IdentityID, last uint64, err error) {
+func gather(ctx context.Context, store parley.Store, n int) (identities []parley.IdentityID, last uint64, err error) {
 	source := parley.Source{Kind: "web", Interactive: true}
 	change := parley.SessionChange{
 		Session: arenaID,
@@ -101,7 +101,7 @@ func gather(ctx context.Context, store parley.Store, n int) (crowd []parley.Iden
 	}
 	for i := range n {
 		who := parley.IdentityID("web:" + strconv.Itoa(i))
-		crowd = append(crowd, who)
+		identities = append(identities, who)
 		change.Events = append(change.Events, parley.Draft{Identity: who, Body: &parley.ParticipantChanged{Identity: who}})
 		if len(change.Events) < 2_000 && i < n-1 {
 			continue
@@ -113,7 +113,7 @@ func gather(ctx context.Context, store parley.Store, n int) (crowd []parley.Iden
 		last = res.Sessions[0].LastSeq
 		change = parley.SessionChange{Session: arenaID}
 	}
-	return crowd, last, nil
+	return identities, last, nil
 }
 
 // arena counts who has got what.

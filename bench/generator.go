@@ -51,9 +51,9 @@ type generator struct {
 	reading sync.WaitGroup // for those who read connections
 
 	mu   sync.Mutex
-	idle []*wire
+	idle []*httpConn
 
-	crowd *crowd // who follows
+	followers *followers // who follows
 }
 
 func (g *generator) do(ctx context.Context, job *loadJob) (loadAnswer, error) {
@@ -88,9 +88,9 @@ func (g *generator) close() {
 	g.reading.Wait()
 }
 
-// wire is a connection to the daemon. If it is one for requests, a goroutine reads it all the time: one
+// httpConn is a connection to the daemon. If it is one for requests, a goroutine reads it all the time: one
 // that was started for each answer would need a processor when the daemon begins to work on the request.
-type wire struct {
+type httpConn struct {
 	conn  net.Conn
 	in    *bufio.Reader
 	used  time.Time               // the last time
@@ -108,12 +108,12 @@ const (
 	idleLimit = 30 * time.Second // is how long a free connection is kept: less than the daemon does
 )
 
-func (g *generator) dial(ctx context.Context) (*wire, error) {
+func (g *generator) dial(ctx context.Context) (*httpConn, error) {
 	conn, err := (&net.Dialer{Timeout: askLimit}).DialContext(ctx, "tcp", g.host)
 	if err != nil {
 		return nil, err
 	}
-	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 2<<10)}, nil
+	return &httpConn{conn: conn, in: bufio.NewReaderSize(conn, 2<<10)}, nil
 }
 
 // request makes a request.
@@ -126,7 +126,7 @@ func (g *generator) request(method, path, accept string, body []byte) []byte {
 }
 
 // write sends a request.
-func (w *wire) write(request []byte) error {
+func (w *httpConn) write(request []byte) error {
 	if err := w.conn.SetDeadline(time.Now().Add(askLimit)); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (g *generator) send(ctx context.Context, request []byte, answer *awaited) e
 
 // readAnswers brings answers to who waits for them, until the connection is closed or an answer is
 // not whole.
-func (g *generator) readAnswers(w *wire) {
+func (g *generator) readAnswers(w *httpConn) {
 	for {
 		_, err := w.in.Peek(1)
 		answer := w.asked.Swap(nil)
@@ -188,7 +188,7 @@ func (g *generator) readAnswers(w *wire) {
 }
 
 // readAnswer reads an answer with its body, which is closed.
-func (w *wire) readAnswer() (*http.Response, []byte, error) {
+func (w *httpConn) readAnswer() (*http.Response, []byte, error) {
 	resp, err := http.ReadResponse(w.in, nil)
 	if err != nil {
 		return nil, nil, err
@@ -202,7 +202,7 @@ func errNotWhole(err error) error {
 }
 
 // take gives a free connection, or nil.
-func (g *generator) take() *wire {
+func (g *generator) take() *httpConn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.idle) == 0 {
@@ -221,15 +221,15 @@ func (g *generator) take() *wire {
 }
 
 // forget closes a connection that the daemon has closed, so that it is not taken any more.
-func (g *generator) forget(w *wire) {
+func (g *generator) forget(w *httpConn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.idle = slices.DeleteFunc(g.idle, func(other *wire) bool { return other == w })
+	g.idle = slices.DeleteFunc(g.idle, func(other *httpConn) bool { return other == w })
 	_ = w.conn.Close() // there is nobody at its other end
 }
 
 // put makes a connection free. It has no deadline then: its reader would take that for the end of it.
-func (g *generator) put(w *wire) {
+func (g *generator) put(w *httpConn) {
 	_ = w.conn.SetDeadline(time.Time{}) // if it is closed, its reader finds that out
 	g.mu.Lock()
 	defer g.mu.Unlock()

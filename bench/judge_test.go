@@ -159,7 +159,7 @@ func TestBare_WritesWhatItCounts(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	l := load{each: 3, limit: time.Hour}
+	l := stretch{each: 3, limit: time.Hour}
 	if _, err := disk.alone(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestBare_WritesWhatItCounts(t *testing.T) {
 	}
 	// A stretch whose time is over does one operation and stops.
 	disk.at = 0
-	if _, err := disk.together(t.Context(), 8, load{each: 100, limit: -1}); err != nil {
+	if _, err := disk.together(t.Context(), 8, stretch{each: 100, limit: -1}); err != nil {
 		t.Fatal(err)
 	}
 	if disk.at != 800 {

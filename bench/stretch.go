@@ -2,15 +2,15 @@ package bench
 
 import "time"
 
-// load bounds a stretch of work: so many operations per writer, and no more
+// stretch bounds a stretch of work: so many operations per writer, and no more
 // when the time is over. A slow disk makes a stretch short, not endless.
-type load struct {
+type stretch struct {
 	each  int
 	limit time.Duration
 }
 
 // over reports whether the time is over. One operation is always done.
-func (l load) over(start time.Time, done int) bool {
+func (l stretch) over(start time.Time, done int) bool {
 	return done > 0 && time.Since(start) > l.limit
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// crowd is many clients that follow sessions.
-type crowd struct {
+// followers are many clients that follow sessions.
+type followers struct {
 	*arena
 	leaving atomic.Bool
 	mu      sync.Mutex
@@ -27,14 +27,14 @@ type crowd struct {
 
 // follow opens streams. It returns when all are open.
 func (g *generator) follow(ctx context.Context, job *followJob) error {
-	if g.crowd != nil {
+	if g.followers != nil {
 		return parley.Errorf(parley.CodeInvalid, "there are streams already")
 	}
 	if most := openFiles(); most >= 0 && most < int64(job.Clients+filesBesides) {
 		return noFiles(job.Clients, most)
 	}
-	c := &crowd{arena: newArena(job.Clients, job.After, job.Events)}
-	g.crowd = c
+	c := &followers{arena: newArena(job.Clients, job.After, job.Events)}
+	g.followers = c
 	return paced(ctx, job.Clients, func(ctx context.Context, i int) error {
 		path := fmt.Sprintf("/api/sessions/%s/events", job.Sessions[i%len(job.Sessions)])
 		if job.After > 0 {
@@ -72,7 +72,7 @@ func noFiles(streams int, most int64) error {
 }
 
 // watch is one client: every event must come, in order, and once.
-func (c *crowd) watch(conn net.Conn, lines *bufio.Reader) {
+func (c *followers) watch(conn net.Conn, lines *bufio.Reader) {
 	err := conn.SetDeadline(time.Time{})
 	for next := 0; err == nil; {
 		var line []byte
@@ -110,10 +110,10 @@ func seqOf(data []byte) (seq uint64) {
 	return seq
 }
 
-// fan makes the events that the crowd waits for. How long each took is counted from
+// fan makes the events that the followers wait for. How long each took is counted from
 // the moment its request was sent.
 func (g *generator) fan(ctx context.Context, job *fanJob) (loadAnswer, error) {
-	c := g.crowd
+	c := g.followers
 	if c == nil {
 		return loadAnswer{}, parley.Errorf(parley.CodeInvalid, "nobody follows")
 	}
@@ -149,8 +149,8 @@ func (g *generator) fan(ctx context.Context, job *fanJob) (loadAnswer, error) {
 	return answer, c.failure()
 }
 
-// failure gives why the crowd is not whole any more; nil: it is.
-func (c *crowd) failure() error {
+// failure gives why the followers are not whole any more; nil: they are.
+func (c *followers) failure() error {
 	select {
 	case <-c.failed:
 		return c.err
@@ -161,11 +161,11 @@ func (c *crowd) failure() error {
 
 // leave closes all streams.
 func (g *generator) leave() {
-	c := g.crowd
+	c := g.followers
 	if c == nil {
 		return
 	}
-	g.crowd = nil
+	g.followers = nil
 	c.leaving.Store(true)
 	for _, conn := range c.conns {
 		_ = conn.Close() // that is what is wanted
