@@ -1,7 +1,7 @@
 // Package storetest is the suite that every store of Parley passes: the same
 // tests for all, with no tolerance for any.
 //
-// [Run] runs it, and [Promise] one promise. It has named tests for each thing the comments of
+// [Run] runs it, and [RunPromise] one promise. It has named tests for each thing the comments of
 // [parley.Store] and [parley.Batch] promise, and random sequences of operations
 // whose outcome is compared with a small in-memory model, the oracle. The
 // oracle is written from those comments alone and shares no code with any store;
@@ -46,7 +46,7 @@ type test struct {
 	run  func(*fixture)
 }
 
-// Run runs the suite: the named tests and, last, [RunRandom]. The promises are tests of their own; see [Promise].
+// Run runs the suite: the named tests and, last, [RunRandom]. The promises are tests of their own; see [RunPromise].
 func Run(t *testing.T, h Harness) {
 	runNamed(t, h)
 	t.Run("Random", func(t *testing.T) {
@@ -84,7 +84,7 @@ func runNamed(t *testing.T, h Harness) {
 		{"Atomicity", atomicityTests},
 		{"Concurrency", concurrencyTests},
 		{"Views", viewTests},
-		{"Handles", handleTests},
+		{"OpenAndClose", openCloseTests},
 		{"BadInput", badInputTests},
 	} {
 		t.Run(topic.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-run/parley"
 )
 
-var handleTests = []test{
+var openCloseTests = []test{
 	{"everything is there after a reopen", func(f *fixture) {
 		expectedWorld(f)
 		f.change(fork("cli:fork", home, 2, say("m", "x")))
