@@ -11,7 +11,7 @@ type tx struct {
 	c      *conn
 	pos    uint64                      // of the last event
 	wrote  bool                        // there is something to commit
-	scrub  bool                        // what was read before may be gone: its pages leave the log, and nothing of it is kept
+	scrub  bool                        // what was read before may be gone: its pages leave the WAL, and nothing of it is kept
 	forget bool                        // what is known of other sessions may be wrong now
 	unused []parley.Key                // keys that may have lost their last session
 	blobs  map[parley.BlobHandle]int64 // numbers of those that the batch's media name

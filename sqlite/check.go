@@ -50,7 +50,7 @@ var orphans = []struct{ kind, sql string }{
 
 // Check looks at what only the store itself can see: whether the file is whole,
 // and whether rows belong to something. It reads everything, in several reads,
-// so that the write-ahead log can be emptied between them.
+// so that the WAL can be emptied between them.
 func (s *Store) Check(ctx context.Context, report func(parley.Problem)) error {
 	err := s.read(ctx, "check store", func(c *conn) error {
 		return c.each(func(r row) error {

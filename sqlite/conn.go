@@ -70,7 +70,7 @@ func (c *conn) set(pragmas ...string) error {
 	return nil
 }
 
-// keepWAL says that closing is not to move the write-ahead log and take it away, as the
+// keepWAL says that closing is not to move the WAL and take it away, as the
 // last connection otherwise does: SQLite would not move again what was moved and lost.
 func (c *conn) keepWAL() error {
 	_, err := c.db.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true)

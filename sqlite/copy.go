@@ -23,7 +23,7 @@ const copyPages = 1024
 // nothing of what was redacted. Progress, if not nil, is told how many pages are
 // done.
 //
-// While it runs the write-ahead log of a busy store grows. If it fails, nothing
+// While it runs the WAL of a busy store grows. If it fails, nothing
 // is left at path.
 func (s *Store) CopyTo(ctx context.Context, path string, key []byte, progress func(done, total int64)) error {
 	return translate("copy store", s.copyTo(ctx, path, key, progress))
@@ -88,7 +88,7 @@ func disownIntents(path, vfs string) error {
 	if err != nil {
 		return err
 	}
-	// Without a log or a journal beside it: half of a copy is nobody's.
+	// Without a WAL or a journal beside it: half of a copy is nobody's.
 	err = c.set("journal_mode = MEMORY", "secure_delete = ON")
 	if err == nil {
 		err = c.exec(`UPDATE intents SET id = ?`, rand.Text())

@@ -57,7 +57,7 @@ func TestCopyUnderLoad(t *testing.T) {
 					t.Errorf("the last progress is %d of %d", last, total)
 				}
 				copied.key = keys[1]
-				if err := copied.audit(t.Context(), to, 2, sqlite.Config{}); err != nil {
+				if err := copied.check(t.Context(), to, 2, sqlite.Config{}); err != nil {
 					t.Fatalf("copy %d: %v", i, err)
 				}
 			}

@@ -200,7 +200,7 @@ func TestKill(t *testing.T) {
 				if err := plan.kill(ctx, book.add); err != nil {
 					t.Errorf("seed %d, store %d, life %d, %+v: %v", seed, i, life, plan, err)
 				}
-				if err := book.audit(ctx, dir, 2*life+1, unsynced(t)); err != nil {
+				if err := book.check(ctx, dir, 2*life+1, unsynced(t)); err != nil {
 					t.Errorf("seed %d, store %d, life %d, %+v, %d acknowledged in it: %v", seed, i, life, plan, len(book.acked)-before, err)
 				}
 				cancel()

@@ -6,17 +6,17 @@
 // writes it down as it was given, to a file of intents, and syncs that; the writer applies it
 // meanwhile, in one transaction. Who waits is answered when both are done. A refused batch never
 // spoils its neighbours, and the price of a sync is shared by those who came during
-// the last one. Where many come at once the writer works alone, and SQLite's own log is synced.
+// the last one. Where many come at once the writer works alone, and SQLite's write-ahead log is synced, the WAL.
 // Another connection, in a goroutine
-// of its own, moves the write-ahead log into the database. Timers have batches written that waited for others,
-// an emptying of the log tried again, and what nobody reads any more given up; all ends with Close. Reads go over their own
+// of its own, moves the WAL into the database. Three kinds of timers run: one ends the wait of batches that may
+// wait for others, one has the WAL emptied or repaired once more, one gives up what is kept in memory and nobody reads. All end with Close. Reads go over their own
 // read-only connections. Events that are read again at each turn are kept in memory, as long as nothing
 // is taken away.
 //
 // When a store is opened after a crash, what SQLite does not have is applied from the intents. If a write or a
 // sync fails, the connection is given up: its batches get
-// unavailable, and the store opens a new connection, writes the write-ahead
-// log anew (or moves it, where its index cannot be reached) and empties the intents before it goes on; if
+// unavailable, and the store opens a new connection, writes the WAL
+// anew (or moves it, where its index cannot be reached) and empties the intents before it goes on; if
 // they cannot be emptied, it does without them for a while. Where the disk has lost what it had
 // taken, nothing is read or written until the store is opened again.
 //

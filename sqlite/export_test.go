@@ -217,7 +217,7 @@ func HandedOver(s *Store) int {
 	return len(s.writer.taken)
 }
 
-// MovedAgainAt gives from which length on a log of so many pages is moved again, when the
+// MovedAgainAt gives from which length on a WAL of so many pages is moved again, when the
 // mover has moved that many of it.
 func MovedAgainAt(pages, moved int) int {
 	l := wal{pages: pages}
@@ -225,7 +225,7 @@ func MovedAgainAt(pages, moved int) int {
 	return l.nextMoveAt()
 }
 
-// MoveAttempts gives at which lengths of the write-ahead log it is tried to move all of it,
+// MoveAttempts gives at which lengths of the WAL it is tried to move all of it,
 // if it has these lengths after one commit and the next.
 func MoveAttempts(pages ...int) (at []int) {
 	var l wal

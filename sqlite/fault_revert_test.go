@@ -15,7 +15,7 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// reverted is a sync of the log that fails on a file system which then drops what was to be synced, so that the log is read as it was
+// reverted is a sync of the WAL that fails on a file system which then drops what was to be synced, so that the WAL is read as it was
 // before.
 var reverted = faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true, Revert: true}
 
@@ -32,8 +32,8 @@ var revertCases = []struct {
 	}},
 }
 
-// TestFaultReverts has syncs that revert. What commits had put into the log is nowhere but in the intents. The store goes on only if
-// the log still has all of it; else it refuses, says what to do, and that helps.
+// TestFaultReverts has syncs that revert. What commits had put into the WAL is nowhere but in the intents. The store goes on only if
+// the WAL still has all of it; else it refuses, says what to do, and that helps.
 func TestFaultReverts(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
@@ -69,8 +69,8 @@ func TestFaultReverts(t *testing.T) {
 	}
 }
 
-// TestFaultReverts_Killed: the process dies before it can look at what such a sync has taken from the log. Another who reads keeps the index that
-// knows the log as it was, and who opens the store next does not go by that.
+// TestFaultReverts_Killed: the process dies before it can look at what such a sync has taken from the WAL. Another who reads keeps the index that
+// knows the WAL as it was, and who opens the store next does not go by that.
 func TestFaultReverts_Killed(t *testing.T) {
 	t.Parallel()
 	seed, lost := soak.Seed(t), 0
@@ -118,7 +118,7 @@ func (r *rig) die() {
 	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Open})
 }
 
-// TestFaultReverts_ReadMeanwhile: what a commit has left in the log whose sync failed counts for who reads it next. Then another sync fails, and
+// TestFaultReverts_ReadMeanwhile: what a commit has left in the WAL whose sync failed counts for who reads it next. Then another sync fails, and
 // drops it.
 func TestFaultReverts_ReadMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -210,7 +210,7 @@ func (r *rig) openReader() *sqlite.Store {
 	return reader
 }
 
-// startAgain does what the store has asked for, while somebody still reads who knows the log as it was.
+// startAgain does what the store has asked for, while somebody still reads who knows the WAL as it was.
 func (r *rig) startAgain(reader *sqlite.Store) {
 	r.t.Helper()
 	if err := r.store.Close(); err != nil {

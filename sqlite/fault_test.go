@@ -101,7 +101,7 @@ func TestFaultInCommit(t *testing.T) {
 }
 
 // TestFaultThenPowerCut cuts the power at once after a commit has failed, when
-// its frames may still be in the log: the batch is there whole or not at all, and
+// its frames may still be in the WAL: the batch is there whole or not at all, and
 // not there if the store did not call its outcome unknown.
 func TestFaultThenPowerCut(t *testing.T) {
 	t.Parallel()
@@ -149,7 +149,7 @@ func TestFaultInReopen(t *testing.T) {
 }
 
 // TestFaultInCheckpoint fails each operation of a checkpoint in turn: of one that
-// takes redacted bodies out of the log, which comes at once. A checkpoint is
+// takes redacted bodies out of the WAL, which comes at once. A checkpoint is
 // nobody's commit, so callers need not see its failure, but nothing may be lost
 // by it, and the next one has to work.
 func TestFaultInCheckpoint(t *testing.T) {
@@ -160,7 +160,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 		r.start()
 		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
 			var fault *faultvfs.Fault
-			// The commit itself ends with the log's sync; the next operation
+			// The commit itself ends with the WAL's sync; the next operation
 			// is the checkpoint's.
 			r.redact(func() { fault = r.faults.Inject(rule) })
 			if err := r.commit(r.name()); err != nil { // waits until the writer is done with it
@@ -175,7 +175,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 	})
 }
 
-// TestFaultInLongWAL does the same to checkpoints that come because the log is
+// TestFaultInLongWAL does the same to checkpoints that come because the WAL is
 // long.
 func TestFaultInLongWAL(t *testing.T) {
 	t.Parallel()
@@ -202,8 +202,8 @@ func TestFaultInLongWAL(t *testing.T) {
 	}
 }
 
-// TestFaultAfterLostMove: what a failed sync has lost while the log was moved is moved
-// again, also if the writer's connection fails next and nobody else has the log open:
+// TestFaultAfterLostMove: what a failed sync has lost while the WAL was moved is moved
+// again, also if the writer's connection fails next and nobody else has the WAL open:
 // whoever closes it last must not take it away.
 func TestFaultAfterLostMove(t *testing.T) {
 	t.Parallel()
@@ -221,7 +221,7 @@ func TestFaultAfterLostMove(t *testing.T) {
 				t.Fatalf("a commit failed: %v", err)
 			}
 		}
-		// It may strike a checkpoint, which syncs the log as well.
+		// It may strike a checkpoint, which syncs the WAL as well.
 		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1, Lose: true})
 		for broken.Hits() == 0 {
 			if err := r.commit(r.name()); err != nil {
@@ -234,7 +234,7 @@ func TestFaultAfterLostMove(t *testing.T) {
 	}
 }
 
-// TestFaultInWALSync fails a sync of the log, and loses, that no commit waits for. What commits have not synced themselves is in the log by
+// TestFaultInWALSync fails a sync of the WAL, and loses, that no commit waits for. What commits have not synced themselves is in the WAL by
 // then, and nothing may rely on a later sync of it.
 func TestFaultInWALSync(t *testing.T) {
 	t.Parallel()
@@ -244,7 +244,7 @@ func TestFaultInWALSync(t *testing.T) {
 		r.start()
 		fault := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Lose: true})
 		if i%4 > 0 {
-			// While what is in the log is moved.
+			// While what is in the WAL is moved.
 			r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.DB, Nth: rand.IntN(300), Times: 1, Do: r.disk.Cut})
 		}
 		r.fillWAL(fault)

@@ -43,7 +43,7 @@ func (w *writer) nowDueLocked() {
 }
 
 // next begins a group, when there is something to do. The group is empty if that is
-// the log, or who was waited for has gone, and nil when the writer was stopped and nothing waits.
+// the WAL, or who was waited for has gone, and nil when the writer was stopped and nothing waits.
 func (w *writer) next() *group {
 	since := time.Now()
 	if w.waitedShortly && w.lastSize < crowdFrom {
@@ -51,14 +51,14 @@ func (w *writer) next() *group {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.walDue && !w.scribeEnded {
+	for len(w.taken) == 0 && (!w.due || !w.crowded) && !w.tendDue && !w.scribeEnded {
 		w.wakesWriter.Wait()
 	}
 	w.waitedShortly = time.Since(since) < shortWait
 	if len(w.taken) == 0 && w.scribeEnded {
 		return nil
 	}
-	w.walDue = false
+	w.tendDue = false
 	g := &group{}
 	w.fillLocked(g)
 	return g
@@ -75,11 +75,10 @@ func (w *writer) lookAround() {
 // takeMore lets those join a group who came while it was applied, and reports whether
 // somebody did.
 //
-// Who was answered together comes back together; but if the other processors are busy,
-// the first of them and the writer would keep handing this one to each other, and the
-// rest wait. So where a group is much smaller than those of late, the others are let run
-// once before it is written. A few are not worth that: it may be long until all have
-// paused.
+// Callers that were answered together usually come back together. But if the other processors are busy, the first one back
+// and the writer would keep this one between them, and the rest would never get to queue. So where a group is at most half as large as
+// the largest of late, the others are let run once before it is written. Small groups are not worth that: it may be long until every other
+// goroutine has paused.
 func (w *writer) takeMore(g *group) bool {
 	if w.fill(g) {
 		return true
@@ -111,13 +110,13 @@ func (w *writer) fillLocked(g *group) bool {
 	w.taken = slices.Delete(w.taken, 0, n)
 	w.handedOver.Store(len(w.taken) > 0)
 	if w.crowded && len(w.taken) == 0 {
-		n += w.takeLocked(g)
+		n += w.takeQueuedLocked(g)
 	}
 	return n > 0
 }
 
-// takeLocked adds to a group what is due and fits, and gives how many that are.
-func (w *writer) takeLocked(g *group) (n int) {
+// takeQueuedLocked adds to a group what is due and fits, and gives how many that are.
+func (w *writer) takeQueuedLocked(g *group) (n int) {
 	if !w.due {
 		return 0
 	}
@@ -133,10 +132,10 @@ func (w *writer) takeLocked(g *group) (n int) {
 	return n
 }
 
-// noteSize notes how many requests a group had. Many at once are a crowd: one sync serves them all, and they are many enough to be
-// waited for. Then the scribe, and that two work at the same time, only cost. A crowd is over after two small groups: one comes
-// about when those who are answered first are the first to come back.
-func (w *writer) noteSize(n int) {
+// noteCrowd decides, after a group of n requests, whether there is a crowd: groups so large that one sync serves many. Then the scribe,
+// which works beside the writer, costs more than it saves. A crowd is over after two small groups in a row: one alone comes about when
+// those who were answered first are the first to come back.
+func (w *writer) noteCrowd(n int) {
 	crowded := n >= crowdFrom || w.lastSize >= crowdFrom
 	w.recentPeak, w.lastSize = max(n, w.recentPeak-w.recentPeak/4), n
 	w.mu.Lock()

@@ -20,7 +20,7 @@ const applicationID = 0x5041524C
 
 // inspect looks at the file at path before SQLite does, so that what is not
 // ours stays untouched. It reports whether there is a store. What SQLite has in
-// its write-ahead log it cannot see; readVersion looks again.
+// its WAL it cannot see; readVersion looks again.
 func inspect(path string, key []byte) (found bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -51,7 +51,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 	header, err := readHeader(path, key)
 	if err != nil && key != nil && walFits(path, key) {
 		// Half of a page cannot be decrypted. A checkpoint was cut short in the
-		// first one, and what belongs there is in the log.
+		// first one, and what belongs there is in the WAL.
 		return true, nil
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	return page[:headerSize], nil
 }
 
-// walFits reports whether the store has a write-ahead log that the key fits.
+// walFits reports whether the store has a WAL that the key fits.
 func walFits(path string, key []byte) bool {
 	f, err := os.Open(path + walSuffix)
 	if err != nil {
@@ -204,9 +204,9 @@ func Encrypted(path string) (bool, error) {
 }
 
 // checkLength compares the file with the number of pages its header tells.
-// While a write-ahead log is there the file may be shorter: what is missing is
-// in the log. Another process may be moving the log into the file, the header
-// first: so the file is measured after the log was seen empty.
+// While a WAL is there the file may be shorter: what is missing is
+// in the WAL. Another process may be moving the WAL into the file, the header
+// first: so the file is measured after the WAL was seen empty.
 func checkLength(path string, header []byte) error {
 	if wal, err := os.Stat(path + walSuffix); err == nil && wal.Size() > 0 {
 		return nil

@@ -20,7 +20,7 @@ const (
 	// checkBytes are zeros before an encrypted batch. If something else comes out, the key does not fit.
 	checkBytes = 16
 
-	// What is larger is not written twice: SQLite's log is synced for it.
+	// What is larger is not written twice: the WAL is synced for it.
 	maxRecordBytes   = 64 << 10
 	maxRecordChanges = 64 // sessions, and inputs that change
 )
@@ -95,7 +95,7 @@ var recordableTypes = func() map[reflect.Type]bool {
 }()
 
 // recordable reports whether a batch may be written down before it is applied. It is not if it redacts events or deletes a session, after
-// which SQLite's log is emptied anyway; nor if it has many changes; nor if there are types in it that an embedding program made out of those of the domain.
+// which the WAL is emptied anyway; nor if it has many changes; nor if there are types in it that an embedding program made out of those of the domain.
 func recordable(b *parley.Batch) bool {
 	for _, e := range b.Expect {
 		if !recordableTypes[reflect.TypeOf(e)] {
@@ -173,7 +173,7 @@ type record struct {
 // errNoRecord says that there is no whole record of this store at a place.
 var errNoRecord = errors.New("no record")
 
-// read reads the record at a place of a file that is so long.
+// read reads the record at a place of a file of size bytes.
 func (in *intents) read(f io.ReaderAt, at, size int64) (record, error) {
 	var header [recordHeaderBytes]byte
 	if at+recordHeaderBytes > size {

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// recover applies the batches that were acknowledged before a crash and that did not get into SQLite's log, after
+// recover applies the batches that were acknowledged before a crash and that did not get into the WAL, after
 // which everything is in the database. The number is that of the last one SQLite has.
 func (w *writer) recover(applied uint64) error {
 	in := &w.intents
@@ -58,17 +58,17 @@ func (w *writer) recover(applied uint64) error {
 	if err := errors.Join(err, in.close(false)); err != nil {
 		return err
 	}
-	// Nobody knows what of the log is on the disk after a crash; moved, it is.
+	// Nobody knows what of the WAL is on the disk after a crash; moved, it is.
 	w.wal.mustRenew = true
 	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
 		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
 	} else if err != nil {
-		return fmt.Errorf("move the log after a crash: %w", err)
+		return fmt.Errorf("move the write-ahead log after a crash: %w", err)
 	}
 	if _, err := in.openExisting(w.store.openPlain); err != nil {
 		return err
 	}
-	return in.reset(func() (uint64, bool) { return w.numbered, w.numbered > w.marked })
+	return in.reset(func() (uint64, bool) { return w.numbered, w.numbered > w.appliedInDB })
 }
 
 // openExisting opens the files that are there, and reports whether there are any.

@@ -31,9 +31,9 @@ const (
 // intents are the batches that are being committed, as they were given. They are written and synced while
 // SQLite applies them, which makes them durable sooner than SQLite could, whose log has something to sync
 // only in the end. When the store is opened after a crash, those are applied again that did not
-// get into SQLite's log ([writer.recover]).
+// get into the WAL ([writer.recover]).
 //
-// There are two files. Records are appended to one of them. When SQLite's log has been synced, what it has is no longer
+// There are two files. Records are appended to one of them. When the WAL has been synced, what it has is no longer
 // needed here, and a file of which that is true from end to end is started over.
 type intents struct {
 	store *Store
@@ -43,12 +43,13 @@ type intents struct {
 	cipher  *hbsh.HBSH // nil: they are not encrypted
 	files   [2]intentFile
 	current int
-	// discarded is the number up to which nothing is written down any more: who has one has taken it before a reset, and does without.
+	// discarded is the number up to which nothing is written down any more: a request that has one was given it before a reset, and is
+	// made durable without.
 	discarded uint64
 	gap       bool // numbers may be missing before the next record: what had them was given up
 	buf       []byte
 
-	inSyncedWAL atomic.Uint64 // SQLite's log was synced with the records up to this one
+	inSyncedWAL atomic.Uint64 // the WAL was synced with the records up to this one
 	durable     watermark     // the records up to this one need not be waited for: they are durable, or intents have failed
 	proven      atomic.Bool   // they can be written, as far as is known: commits rely on them
 }
@@ -56,8 +57,8 @@ type intents struct {
 // intentFile is one of the two files.
 type intentFile struct {
 	plainFile        // nil until it is needed
-	size      int64  // of what counts
-	room      int64  // that the file has
+	size      int64  // bytes that count
+	room      int64  // bytes of the file
 	last      uint64 // number of its last record
 }
 
@@ -187,7 +188,7 @@ func (in *intents) sync(f *intentFile) error {
 	return f.Sync(vfs.SYNC_NORMAL)
 }
 
-// walSyncedUpTo says that SQLite's log was synced when it had the records up to this one.
+// walSyncedUpTo says that the WAL was synced when it had the records up to this one.
 func (in *intents) walSyncedUpTo(number uint64) {
 	for old := in.inSyncedWAL.Load(); old < number && !in.inSyncedWAL.CompareAndSwap(old, number); old = in.inSyncedWAL.Load() {
 	}

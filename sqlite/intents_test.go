@@ -88,7 +88,7 @@ func TestIntents_Random(t *testing.T) {
 	}, storetest.RandomConfig{Sequences: soak.Count(150, 1500)})
 }
 
-// leftBehind is a folder with a store whose power was cut after some commits; SQLite's log has a header, and nothing of them.
+// leftBehind is a folder with a store whose power was cut after some commits; the WAL has a header, and nothing of them.
 func leftBehind(t *testing.T, commits int) (path string) {
 	t.Helper()
 	const headerBytes = 32

@@ -87,7 +87,7 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 		}
 	}
 	if err := migrate(ctx, c, version, newest()); err != nil {
-		// Where nothing is left in the log, the store is as it was for good.
+		// Where nothing is left in the WAL, the store is as it was for good.
 		_, _, walErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 		if is, _ := readVersion(s.path, c); kept != "" && walErr == nil && is == version {
 			err = errors.Join(err, os.Remove(kept))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -167,44 +166,5 @@ func TestMissingFolder(t *testing.T) {
 	_, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "missing", "parley.db"), sqlite.Config{})
 	if !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "does not exist") {
 		t.Fatal(err)
-	}
-}
-
-// TestContextEndsWhenTheBatchWasTaken: it may be written down by then, and is applied as well. TestQueueIsBounded has one that was not taken.
-func TestContextEndsWhenTheBatchWasTaken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
-		release := sqlite.HoldWriter(s)
-		c := call(t, s, said("cli:a", "hello"))
-		synctest.Wait()
-		c.end()
-		synctest.Wait()
-		if !c.returned || !errors.Is(c.err, parley.ErrUnavailable) || !errors.Is(c.err, parley.ErrOutcomeUnknown) {
-			t.Errorf("returned: %t, %v; want unavailable with an unknown outcome", c.returned, c.err)
-		}
-		release()
-		synctest.Wait()
-		if _, err := s.Session(t.Context(), parley.SeeAll(), "cli:a"); err != nil {
-			t.Errorf("it was not written: %v", err)
-		}
-	})
-}
-
-func TestContextEndsInTheTransaction(t *testing.T) {
-	t.Parallel()
-	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
-	started, finish := make(chan struct{}), make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		done <- sqlite.SubmitHeld(ctx, s, started, finish)
-	}()
-	<-started
-	cancel()
-	err := <-done
-	close(finish)
-	if !errors.Is(err, parley.ErrOutcomeUnknown) || !errors.Is(err, parley.ErrUnavailable) {
-		t.Fatalf("got %v; want unavailable with an unknown outcome", err)
 	}
 }

@@ -17,12 +17,12 @@ type request struct {
 	findDuplicate func(*tx) (bool, error)
 	size          int
 	mayWait       bool          // for others, up to maxWait
-	batch         *parley.Batch // what makes it durable as an intent; nil: SQLite's log is synced for it
+	batch         *parley.Batch // what makes it durable as an intent; nil: the WAL is synced for it
 
 	number      uint64       // of the record; 0: it is not written
 	unsettled   atomic.Int32 // how many have something to do before it is done: the writer, and the scribe
 	recordErr   error        // the record may not be durable
-	inSyncedWAL bool         // SQLite's log was synced with it, and with all that it has seen: no record is needed
+	inSyncedWAL bool         // the WAL was synced with it, and with all that it has seen: no record is needed
 
 	done   chan struct{}
 	err    error
@@ -38,6 +38,14 @@ func (r *request) settle() {
 		r.err, r.result = unknownOutcome(r.recordErr), parley.Result{}
 	}
 	close(r.done)
+}
+
+// duplicate reports whether the request was carried out before.
+func (r *request) duplicate(t *tx) (bool, error) {
+	if r.findDuplicate == nil {
+		return false, nil
+	}
+	return r.findDuplicate(t)
 }
 
 // fail gives the request an error in place of what it was applied to. If there is a record of it, it may be applied

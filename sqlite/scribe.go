@@ -8,7 +8,7 @@ import (
 // scribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
 // is applied. It ends when the writer was stopped and nothing is queued.
 func (w *writer) scribe() {
-	for taken := w.take(nil); taken != nil; taken = w.take(taken) {
+	for taken := w.takeForScribe(nil); taken != nil; taken = w.takeForScribe(taken) {
 		err := w.intents.write(taken)
 		if err != nil {
 			w.intentWriteFailed()
@@ -22,16 +22,16 @@ func (w *writer) scribe() {
 	}
 }
 
-// take waits until something is due, and takes it. It gives nil when there will be nothing more. The room of the last
+// takeForScribe waits until something is due, and takes it. It gives nil when there will be nothing more. The room of the last
 // group is used again.
-func (w *writer) take(last []*request) []*request {
+func (w *writer) takeForScribe(last []*request) []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(last) // nobody needs them any more
 	g := group{requests: last[:0]}
 	for {
 		mayTake := w.closed || !w.crowded && len(w.taken) < maxGroupRequests
-		if mayTake && w.takeLocked(&g) > 0 {
+		if mayTake && w.takeQueuedLocked(&g) > 0 {
 			break
 		}
 		if w.closed {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// shareWALIndex gives the index of the write-ahead log the mode and the owner of
+// shareWALIndex gives the index of the WAL the mode and the owner of
 // the database.
 func shareWALIndex(path string) { shareFile(path, path+walIndexSuffix) }
 

@@ -20,7 +20,7 @@ const (
 	maxGroupRequests = 256
 	maxGroupBytes    = 4 << 20
 	maxQueue         = 1024
-	crowdFrom        = 8 // requests in groups of late; see noteSize and takeMore
+	crowdFrom        = 8 // requests in groups of late; see noteCrowd and takeMore
 	defaultReaders   = 4
 
 	// The writer looks around so often before it goes to sleep, if its last wait was short. That takes about as long as a short wait.
@@ -29,7 +29,7 @@ const (
 
 	// SQLite walks the whole cache of a connection at the end of a commit that has put pages of a tree in another order: with 8 MiB
 	// that took a fifth of the writer's time in a busy daemon. What is not in it is in the system's memory, and what a
-	// larger transaction has changed SQLite writes to the log before its end.
+	// larger transaction has changed SQLite writes to the WAL before its end.
 	writerCacheKiB = 2 << 10
 	readerCacheKiB = 4 << 10
 
@@ -175,7 +175,7 @@ func (s *Store) translateOpen(err error) error {
 }
 
 // peek reads the version of the store without changing a byte: a connection
-// that could write would move a write-ahead log that is not ours into the
+// that could write would move a WAL that is not ours into the
 // database when it is closed.
 func (s *Store) peek() (version int, err error) {
 	c, err := s.connectReader()
@@ -207,11 +207,11 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.writer.begin(c); err != nil {
-		return errors.Join(err, s.writer.abandon())
+	if err := s.writer.open(c); err != nil {
+		return errors.Join(err, s.writer.abandonOpen())
 	}
-	// A process that died may have left what was redacted in the write-ahead
-	// log, and it may have died of a sync that failed.
+	// A process that died may have left what was redacted in the WAL,
+	// and it may have died of a sync that failed.
 	s.writer.wal.scrub, s.writer.wal.mustRenew = true, true
 	s.writer.walSyncs.distrusted.Store(s.writer.walFile != nil)
 	s.writer.tendWAL()
@@ -219,8 +219,8 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	return nil
 }
 
-// distrustWALIndex has the index of the log made anew from what the log has. Where another process reads, the index is still there that the last
-// process to write has left, which may count what a failed sync has since taken from the log (see [walSyncs]).
+// distrustWALIndex has the index of the WAL made anew from what the WAL has. Where another process reads, the index is still there that the last
+// process to write has left, which may count what a failed sync has since taken from the WAL (see [walSyncs]).
 func (s *Store) distrustWALIndex() error {
 	if err := forgetWALIndex(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -273,7 +273,7 @@ func (s *Store) Close() error {
 }
 
 // closeFiles closes all but the lock. The write connection is the last: it moves
-// the write-ahead log into the database.
+// the WAL into the database.
 func (s *Store) closeFiles() error {
 	s.writer.stop()
 	err := errors.Join(s.readers.close(), s.writer.close())

@@ -6,7 +6,7 @@ import (
 )
 
 // writerVFS is what the writer's connection, the mover's and that of a copy ([Store.CopyTo]) open their files through. It
-// gathers the writes to the write-ahead log ([walFile]), clears what pages of the database
+// gathers the writes to the WAL ([walFile]), clears what pages of the database
 // no longer use, and has them written early ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }
 
@@ -40,7 +40,7 @@ func wrapFile(f vfs.File, path string, flags vfs.OpenFlag, err error) (vfs.File,
 	case flags&vfs.OPEN_WAL != 0:
 		f = &walFile{File: f, path: path}
 	case flags&vfs.OPEN_MAIN_DB != 0:
-		f = &dbFile{belowFile: belowFile{f}}
+		f = &dbFile{forwardingFile: forwardingFile{f}}
 	}
 	return f, flags, err
 }

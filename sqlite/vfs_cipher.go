@@ -21,11 +21,11 @@ import (
 const KeyBytes = 32
 
 // cipherVFS encrypts the files of a store with Adiantum, which keeps lengths:
-// each page of the database for itself, and in the write-ahead log each header
+// each page of the database for itself, and in the WAL each header
 // and each page for itself. So a write never touches what was written before,
 // and one that is torn by a power cut harms nothing but itself.
 //
-// The index of the write-ahead log stays as it is: it holds numbers of pages.
+// The index of the WAL stays as it is: it holds numbers of pages.
 // Other files, which only come up while a file is made, are kept in memory.
 type cipherVFS struct {
 	vfs.VFS
@@ -86,9 +86,9 @@ func (c cipherVFS) wrap(f vfs.File, flags vfs.OpenFlag, err error) (vfs.File, vf
 		return nil, flags, err
 	}
 	if flags&vfs.OPEN_WAL != 0 {
-		return &cipherFile{belowFile: belowFile{f}, cipher: adiantum.New(c.wal), unit: walUnit}, flags, nil
+		return &cipherFile{forwardingFile: forwardingFile{f}, cipher: adiantum.New(c.wal), unit: walUnit}, flags, nil
 	}
-	return &cipherFile{belowFile: belowFile{f}, cipher: adiantum.New(c.database), unit: pageUnit}, flags, nil
+	return &cipherFile{forwardingFile: forwardingFile{f}, cipher: adiantum.New(c.database), unit: pageUnit}, flags, nil
 }
 
 // Delete implements [vfs.VFS]. A journal that is kept in memory has no file.
@@ -103,7 +103,7 @@ func (c cipherVFS) Delete(name string, syncDir bool) error {
 
 // cipherFile is an encrypted file. It is used by one connection.
 type cipherFile struct {
-	belowFile
+	forwardingFile
 	cipher *hbsh.HBSH
 	// unit gives the stretch that is encrypted together with the byte at off.
 	unit func(off int64) (start, end int64)
@@ -119,7 +119,7 @@ func pageUnit(off int64) (start, end int64) {
 // tweakBytes is the length of a unit's offset, which is part of its encryption.
 const tweakBytes = 8
 
-// walUnit is a header or a page in the write-ahead log.
+// walUnit is a header or a page in the WAL.
 func walUnit(off int64) (start, end int64) {
 	if off < walHeaderBytes {
 		return 0, walHeaderBytes

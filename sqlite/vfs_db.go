@@ -11,9 +11,9 @@ const writeTogether = 32
 // there. So the gap of every page is cleared when the page is written.
 //
 // The system is made to write the pages while more of them come. Else all are written
-// when the file is synced, at once, and a commit that syncs the log waits behind them.
+// when the file is synced, at once, and a commit that syncs the WAL waits behind them.
 type dbFile struct {
-	belowFile
+	forwardingFile
 	page    [pageBytes]byte
 	pending int // pages that the system was not asked to write
 

@@ -13,11 +13,11 @@ import (
 // maxGathered bounds what a walFile gathers before it writes.
 const maxGathered = 1 << 20
 
-// walFile is a write-ahead log that makes one write of the many small ones of a
+// walFile is a WAL that makes one write of the many small ones of a
 // commit: two for each page. Gathered bytes belong at offset at.
 //
 // What is appended is kept in memory until the file is synced, read, or written
-// elsewhere. That is safe with synchronous=FULL, where SQLite syncs the log
+// elsewhere. That is safe with synchronous=FULL, where SQLite syncs the WAL
 // before it tells other connections that a commit is there: nobody looks for
 // bytes that are not yet in the file, also where the sync itself is deferred.
 type walFile struct {
@@ -32,7 +32,7 @@ type walFile struct {
 	deferred bool
 	pending  int64 // bytes before at that the system was not asked to write
 	unsynced bool  // something was written since the last sync
-	// startOverFunc, if set, is called before the header is written: what was in the log is in the database.
+	// startOverFunc, if set, is called before the header is written: what was in the WAL is in the database.
 	startOverFunc func()
 	// syncFunc, if set, is called to sync, with what does it.
 	syncFunc func(sync func() error) error
@@ -80,7 +80,7 @@ func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// Sync writes and syncs, the first time with the folder: without its name a log
+// Sync writes and syncs, the first time with the folder: without its name a WAL
 // is lost. A sync that is deferred only writes. That of a header alone never is: SQLite relies on it to be
 // there before pages that belong to it.
 func (f *walFile) Sync(flags vfs.SyncFlag) error {

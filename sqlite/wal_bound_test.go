@@ -15,7 +15,7 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestWALIsBounded: readers that overlap without end keep the write-ahead log from starting over, until it has so many pages that
+// TestWALIsBounded: readers that overlap without end keep the WAL from starting over, until it has so many pages that
 // they are waited for. Then it does, if each of them takes less time than that: also where those who are waited for take so long that others come
 // meanwhile. The time is that of a bubble.
 func TestWALIsBounded(t *testing.T) {
@@ -84,7 +84,7 @@ func overlap(t *testing.T, s *sqlite.Store, readTakes time.Duration) (end func()
 	}
 }
 
-// lookAtWAL gives how long the write-ahead log is, and what changes each time it starts over: a count, and random numbers.
+// lookAtWAL gives how long the WAL is, and what changes each time it starts over: a count, and random numbers.
 func lookAtWAL(t *testing.T, path string) (size int64, start string) {
 	t.Helper()
 	f, err := os.Open(path + "-wal")

@@ -1,6 +1,6 @@
 package sqlite
 
-// The write-ahead log as SQLite lays it out: a header, then for each page a
+// The WAL as SQLite lays it out: a header, then for each page a
 // header and the page.
 const (
 	walMagic         = 0x377f0682

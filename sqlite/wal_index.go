@@ -9,11 +9,11 @@ import (
 	"os"
 )
 
-// movesBeside says that the write-ahead log can be moved by a connection beside the
+// movesBeside says that the WAL can be moved by a connection beside the
 // writer's, because forgetMoved works.
 const movesBeside = true
 
-// The index of a write-ahead log begins with two headers that are the same, which have how many frames there are. After them comes
+// The index of a WAL begins with two headers that are the same, which have how many frames there are. After them comes
 // how many of those have been moved. The driver has the words with the low byte first on every machine. By the description of its format: https://sqlite.org/walformat.html
 const (
 	framesOffset = 16
@@ -21,7 +21,7 @@ const (
 	movedOffset  = headersBytes
 )
 
-// indexedFrames gives how many frames the log has, by its index. Nobody may be writing it at that time.
+// indexedFrames gives how many frames the WAL has, by its index. Nobody may be writing it at that time.
 func indexedFrames(path string) (int, error) {
 	index, err := os.Open(path + walIndexSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,11 +35,11 @@ func indexedFrames(path string) (int, error) {
 	return int(binary.LittleEndian.Uint32(frames[:])), errors.Join(err, index.Close())
 }
 
-// forgetMoved makes the next checkpoint move the whole log, as one after a crash does:
+// forgetMoved makes the next checkpoint move the whole WAL, as one after a crash does:
 // also what was moved before. Nobody may be moving it at that time.
 func forgetMoved(path string) error { return clearWALIndex(path, movedOffset, 4) }
 
-// forgetWALIndex has the index made anew from the log, as after a crash, by who looks at it next.
+// forgetWALIndex has the index made anew from the WAL, as after a crash, by who looks at it next.
 func forgetWALIndex(path string) error { return clearWALIndex(path, 0, headersBytes) }
 
 func clearWALIndex(path string, at int64, size int) error {

@@ -2,8 +2,8 @@
 
 package sqlite
 
-// movesBeside says that the writer moves the write-ahead log itself: where the index of
-// the log is not a file that can be written beside the driver, what was moved cannot be
+// movesBeside says that the writer moves the WAL itself: where the index of
+// the WAL is not a file that can be written beside the driver, what was moved cannot be
 // moved again after a failure, and half of it must not be moved if that can be helped.
 const movesBeside = false
 

@@ -10,30 +10,30 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// How the log is moved, in pages.
+// How the WAL is moved, in pages.
 const (
-	movePages       = 4000   // a log of this size is moved into the database
+	movePages       = 4000   // a WAL of this size is moved into the database
 	growthPages     = 1000   // so much has to be added before a move is tried again that readers, or the disk, held up
-	finishPages     = 12_000 // where a move ends with a log of this size, commits wait until all of it is moved
+	finishPages     = 12_000 // where a move ends with a WAL of this size, commits wait until all of it is moved
 	restartPages    = 16_000 // at this size readers are waited for, so that it can start over
 	maxAddedPages   = 64     // a move goes on at once if commits have added no more than this
 	maxPasses       = 5      // but has no more passes than this
 	pauseAddedPages = 2000   // a move makes no pauses when commits have added so much since it began
-	pauseWALPages   = 8000   // or the log has this size
+	pauseWALPages   = 8000   // or the WAL has this size
 
 	movePause     = time.Millisecond      // each time the system was asked to write
 	readerTimeout = 20 * time.Millisecond // readers are waited for that long
 	retryPause    = time.Second           // before that is tried again
-	moveAllPause  = 20 * time.Millisecond // before all of the log is moved once more, when a store is opened
+	moveAllPause  = 20 * time.Millisecond // before all of the WAL is moved once more, when a store is opened
 )
 
-// wal is what the writer knows of the write-ahead log. It belongs to the writer's
+// wal is what the writer knows of the WAL. It belongs to the writer's
 // goroutine.
 type wal struct {
-	pages     int               // that it has
-	moveAt    int               // so many make another attempt worth it
-	scrub     bool              // bodies were taken away: their old pages must leave the log
-	mustRenew bool              // what was moved may not be in the database: before the next move the log is written anew, and all of it counts as not moved
+	pages     int               // how long the WAL is
+	moveAt    int               // from this length on a move is tried again
+	scrub     bool              // bodies were taken away: their old pages must leave the WAL
+	mustRenew bool              // what was moved may not be in the database: before the next move the WAL is written anew, and all of it counts as not moved
 	mover     mover             // moves it beside the commits
 	moving    <-chan moveResult // while the mover works: gets how it ended
 
@@ -42,7 +42,7 @@ type wal struct {
 	timer    *time.Timer
 }
 
-// noteLength notes how many pages the log has after a commit.
+// noteLength notes how many pages the WAL has after a commit.
 func (l *wal) noteLength(pages int) {
 	if pages < l.pages {
 		l.moveAt = 0 // it was started over
@@ -51,7 +51,7 @@ func (l *wal) noteLength(pages int) {
 	l.mover.walPages.Store(int64(pages))
 }
 
-// worthMoving reports whether the log is long enough for another attempt.
+// worthMoving reports whether the WAL is long enough for another attempt.
 func (l *wal) worthMoving() bool { return l.pages >= l.nextMoveAt() }
 
 func (l *wal) nextMoveAt() int { return max(movePages, l.moveAt) }
@@ -61,46 +61,40 @@ func (l *wal) nextMoveAt() int { return max(movePages, l.moveAt) }
 func (l *wal) tried() { l.moveAt = l.pages + growthPages }
 
 // movedTo notes how far the mover has come. What was added since is moved when it is as
-// much again, or when the log is so long that it has to be finished; where readers were in
-// the way, the log has to grow before.
+// much again, or when the WAL is so long that it has to be finished; where readers were in
+// the way, the WAL has to grow before.
 func (l *wal) movedTo(pages int) {
 	if pages <= l.pages { // else it was started over
 		l.moveAt = max(min(pages+movePages, finishPages), l.pages+growthPages)
 	}
 }
 
-// tendWAL puts things right after a failure, if no commit has done so for a while, and tries intents again that could not be written.
-// Then it moves the write-ahead log into the database, when that is long enough
-// or must be emptied. A failure loses nothing, because the log stays; if the disk
+// tendWAL moves the WAL into the database, when that is long enough
+// or must be emptied. A failure loses nothing, because the WAL stays; if the disk
 // is broken, the next commit says so. Readers that are in the way are waited for only
-// where the log must be emptied, or must start over ([restartPages]), for a moment; then it is tried again a little later.
+// where the WAL must be emptied, or must start over ([restartPages]), for a moment; then it is tried again a little later.
 //
-// A log of [movePages] is moved by another connection, beside the commits, and
+// A WAL of [movePages] is moved by another connection, beside the commits, and
 // again when those have added as much. If that finds a moment in which the database has
-// all that the log has, the log starts over. Only a log that does not, up to
+// all that the WAL has, the WAL starts over. Only a WAL that does not, up to
 // [finishPages], is finished by the writer itself, and commits wait for that.
 func (w *writer) tendWAL() {
 	l := &w.wal
-	if w.conn == nil || w.intentsHaveFailed() {
-		w.reopenLater()
-	} else {
-		w.retryIntents()
-	}
 	switch {
 	case w.conn == nil || time.Now().Before(l.retryAt):
 	case l.scrub:
 		w.awaitMover()
-		w.empty(sqlite3.CHECKPOINT_TRUNCATE)
+		w.emptyWAL(sqlite3.CHECKPOINT_TRUNCATE)
 	case l.pages >= restartPages:
-		// Readers that overlap without end would let the log grow without end.
+		// Readers that overlap without end would let the WAL grow without end.
 		w.awaitMover()
-		w.empty(sqlite3.CHECKPOINT_RESTART)
+		w.emptyWAL(sqlite3.CHECKPOINT_RESTART)
 	case l.moving != nil:
 		select {
 		case m := <-l.moving:
 			w.moverEnded(m)
 			if m.err != nil || l.pages >= finishPages {
-				w.finish()
+				w.finishMove()
 			} else {
 				l.movedTo(m.pages)
 			}
@@ -110,14 +104,11 @@ func (w *writer) tendWAL() {
 	case movesBeside && !l.mustRenew:
 		w.startMover()
 	default:
-		w.finish()
-	}
-	if w.conn != nil && w.walSyncs.lostErr() != nil {
-		_ = w.giveUp() // the next commit says why
+		w.finishMove()
 	}
 }
 
-// startMover lets the log be moved beside the commits.
+// startMover lets the WAL be moved beside the commits.
 func (w *writer) startMover() {
 	w.wal.mover.hurry = make(chan struct{})
 	over := make(chan moveResult, 1)
@@ -125,11 +116,11 @@ func (w *writer) startMover() {
 	w.work.Go(func() {
 		pages, err := w.wal.mover.move(w.store)
 		over <- moveResult{pages, err}
-		w.wakeForWAL()
+		w.wakeToTend()
 	})
 }
 
-// awaitMover waits until nobody else moves the log.
+// awaitMover waits until nobody else moves the WAL.
 func (w *writer) awaitMover() {
 	if w.wal.moving != nil {
 		close(w.wal.mover.hurry)
@@ -143,18 +134,19 @@ func (w *writer) moverEnded(m moveResult) {
 	w.wal.mustRenew = w.wal.mustRenew || m.err != nil
 }
 
-// finish moves what the mover has left, or all of the log.
-func (w *writer) finish() {
+// finishMove moves what the mover has left, or all of the WAL.
+func (w *writer) finishMove() {
 	w.wal.tried()
-	_, _ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the log has grown
+	_, _ = w.move(sqlite3.CHECKPOINT_PASSIVE) // it is tried again when the WAL has grown
 }
 
-// empty moves the whole log, and makes the next commit start it over, or cuts it off.
+// emptyWAL moves the whole WAL, and makes the next commit start it over, or cuts it off.
 // Readers and the disk may be in the way; then it is tried again.
 //
-// Who begins to read while others keep a part of the log from being moved is in the way of starting it over. Once all of it is moved, nobody
-// else comes to be, and those are waited for as long again. Else reads that overlap without end could be in the way for ever, short as they are.
-func (w *writer) empty(mode sqlite3.CheckpointMode) {
+// A reader that begins before all of the WAL was moved reads from it, and so keeps it from starting over. Once all of it is moved, further
+// readers read the database alone: so the second attempt has to wait only for those who are there already. Without it, short reads
+// that overlap without end would be in the way for ever.
+func (w *writer) emptyWAL(mode sqlite3.CheckpointMode) {
 	l := &w.wal
 	err := w.conn.db.BusyTimeout(readerTimeout)
 	if err == nil {
@@ -168,7 +160,7 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 		err = w.emptyIntents() // what was taken away is in them, too
 	}
 	if err != nil {
-		l.retryAt = w.retry()
+		l.retryAt = w.wakeLater()
 		return
 	}
 	if mode == sqlite3.CHECKPOINT_TRUNCATE {
@@ -176,7 +168,7 @@ func (w *writer) empty(mode sqlite3.CheckpointMode) {
 	}
 }
 
-// renewWAL makes the log durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for
+// renewWAL makes the WAL durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for
 // written that are not, and SQLite does not move again what it has moved; only writing the pages again makes sure.
 func (w *writer) renewWAL() error {
 	if !w.wal.mustRenew {
@@ -194,7 +186,7 @@ func (w *writer) renewWAL() error {
 	return nil
 }
 
-// move moves the log over the writer's connection, and reports whether the database has all of it now. Nobody else does at that time.
+// move moves the WAL over the writer's connection, and reports whether the database has all of it now. Nobody else does at that time.
 func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 	if err := w.renewWAL(); err != nil {
 		return false, err
@@ -210,7 +202,7 @@ func (w *writer) move(mode sqlite3.CheckpointMode) (all bool, err error) {
 	return moved == pages && pages > 0, err
 }
 
-// moveAll moves the whole log. SQLite does not wait for another who moves it at this moment, so that is done here.
+// moveAll moves the whole WAL. SQLite does not wait for another who moves it at this moment, so that is done here.
 func (w *writer) moveAll() error {
 	for until := time.Now().Add(busyTimeout); ; <-time.After(moveAllPause) {
 		_, err := w.move(sqlite3.CHECKPOINT_FULL)
@@ -221,27 +213,27 @@ func (w *writer) moveAll() error {
 	}
 }
 
-// retry wakes the writer for another attempt, in case nobody else does, and gives when that is.
-func (w *writer) retry() time.Time {
+// wakeLater wakes the writer for another attempt, in case nobody else does, and gives when that is.
+func (w *writer) wakeLater() time.Time {
 	l := &w.wal
 	if l.timer != nil {
 		l.timer.Stop()
 	}
 	at := time.Now().Add(retryPause) // it must not wake before
-	l.timer = time.AfterFunc(retryPause, w.wakeForWAL)
+	l.timer = time.AfterFunc(retryPause, w.wakeToTend)
 	return at
 }
 
-// moveResult is how the mover ended: with so many pages of the log in the database.
+// moveResult is how the mover ended: with so many pages of the WAL in the database.
 type moveResult struct {
 	pages int
 	err   error
 }
 
-// mover moves the write-ahead log into the database over a connection of its own, so
+// mover moves the WAL into the database over a connection of its own, so
 // that commits wait neither for the pages to be written nor for the sync.
 type mover struct {
-	walPages atomic.Int64  // that the log has by now
+	walPages atomic.Int64  // that the WAL has by now
 	hurry    chan struct{} // is closed when somebody waits for it
 
 	// What follows belongs to its goroutine, while there is one.
@@ -251,7 +243,7 @@ type mover struct {
 	mayPause     bool
 }
 
-// move moves what is in the log by now, and then the little that commits have added
+// move moves what is in the WAL by now, and then the little that commits have added
 // meanwhile, a few times, unless readers are in the way.
 func (m *mover) move(s *Store) (pages int, err error) {
 	if m.conn == nil {
@@ -271,8 +263,8 @@ func (m *mover) move(s *Store) (pages int, err error) {
 	return pages, err
 }
 
-// pass moves what is in the log by now. SQLite syncs the database only when the whole
-// log was moved, which the commits beside it may prevent; so the sync is made here.
+// pass moves what is in the WAL by now. SQLite syncs the database only when the whole
+// WAL was moved, which the commits beside it may prevent; so the sync is made here.
 func (m *mover) pass() (pages int, err error) {
 	_, pages, err = m.conn.db.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 	if err == nil {
@@ -310,7 +302,7 @@ func (m *mover) open(s *Store) (err error) {
 	if db, ok := m.file.(*dbFile); ok {
 		db.pauseFunc = m.pause
 	}
-	// The log is open when something was read.
+	// The WAL is open when something was read.
 	if _, err := m.conn.exists(`SELECT 1 FROM meta`); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestReadWALIsNotMovedAfterEveryCommit: a log is moved whenever it is long, however often it was before; one
+// TestReadWALIsNotMovedAfterEveryCommit: a WAL is moved whenever it is long, however often it was before; one
 // that cannot start over, because somebody reads it, is not moved after every commit.
 func TestReadWALIsNotMovedAfterEveryCommit(t *testing.T) {
 	t.Parallel()
@@ -23,7 +23,7 @@ func TestReadWALIsNotMovedAfterEveryCommit(t *testing.T) {
 	}
 }
 
-// TestAddedPagesAreMovedAgain: what commits add is moved when it is as much as before; a log that
+// TestAddedPagesAreMovedAgain: what commits add is moved when it is as much as before; a WAL that
 // readers hold up is not moved after every commit; one that was started over is new.
 func TestAddedPagesAreMovedAgain(t *testing.T) {
 	t.Parallel()

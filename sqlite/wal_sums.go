@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 )
 
-// walSums follows the sums of a write-ahead log: those of its header, and of each frame together with all before it. So it
+// walSums follows the sums of a WAL: those of its header, and of each frame together with all before it. So it
 // tells how many of its frames are as they were written.
 type walSums struct {
 	order  binary.ByteOrder // of the words that are summed; nil before the header
-	salt   [8]byte          // frames of an earlier use of the log have another
+	salt   [8]byte          // frames of an earlier use of the WAL have another
 	s0, s1 uint32
-	whole  int  // frames that are
-	over   bool // the next one is not, or is not of this log
+	whole  int  // intact frames so far
+	over   bool // a frame was not intact, or of an earlier use of the WAL: nothing after it counts
 }
 
 // add takes the header, and after it whole frames, in their order.
@@ -60,7 +60,7 @@ func (s *walSums) isSum(sum []byte) bool {
 	return binary.BigEndian.Uint32(sum) == s.s0 && binary.BigEndian.Uint32(sum[4:]) == s.s1
 }
 
-// sum adds pairs of words, as the format of the log has it.
+// sum adds pairs of words, as the format of the WAL has it.
 func (s *walSums) sum(data []byte) {
 	for ; len(data) >= 8; data = data[8:] {
 		s.s0 += s.order.Uint32(data) + s.s1

@@ -23,16 +23,16 @@ type writer struct {
 	wakesWriter *sync.Cond     // there is something to do
 
 	mu                 sync.Mutex
-	queue              []*request  // that nobody has taken
+	queue              []*request  // those that neither the scribe nor the writer has taken
 	due                bool        // what is queued is to be written
-	wait               *time.Timer // makes it so, for those that may wait
-	taken              []*request  // by the scribe, to be applied
+	wait               *time.Timer // sets due after maxWait, for those that may wait
+	taken              []*request  // those that the scribe has taken, and the writer has not
 	crowded            bool        // the writer takes what is queued itself
 	numbered           uint64      // the last number that was given
-	intentsFailed      bool        // what was applied may not be durable, until the log was written anew
+	intentsFailed      bool        // what was applied may not be durable, until the WAL was written anew
 	intentsPaused      bool        // nothing is written down, until the files were emptied
-	intentsPausedUntil time.Time   // nor before
-	walDue             bool        // the log is to be looked at
+	intentsPausedUntil time.Time   // they stay paused until then at least
+	tendDue            bool        // tend is to be called, though nothing may be queued
 	closed             bool
 	scribeEnded        bool // the scribe has nothing more to take
 
@@ -44,17 +44,18 @@ type writer struct {
 	walSyncs walSyncs
 
 	// What follows belongs to the goroutine that applies. Numbers are those of intents:
-	// marked ≤ handled ≤ numbered.
-	conn       *conn    // nil after a failure, until it is opened again
-	walFile    *walFile // SQLite's log, as the connection has it open; nil in tests without syncs
-	pos        uint64   // of the last event
-	handled    uint64   // the last number among the requests that were applied, refused or given up
-	marked     uint64   // the number up to which all are applied, refused or given up, as the database has it
-	discarded  uint64   // requests up to this number have to do without their intents
-	known      knownHeads
-	wal        wal
-	recentPeak int // requests in a group, lately
-	lastSize   int // requests in the last group
+	// appliedInDB ≤ handled ≤ numbered.
+	conn    *conn    // nil after a failure, until it is opened again
+	walFile *walFile // the WAL, as the connection has it open; nil in tests without syncs
+	pos     uint64   // of the last event
+	handled uint64   // the last number among the requests that were applied, refused or given up
+	// appliedInDB is the column intents.applied: requests up to this number are applied, refused or given up, and the database says so.
+	appliedInDB uint64
+	discarded   uint64 // requests up to this number have to do without their intents
+	known       knownHeads
+	wal         wal
+	recentPeak  int // requests in a group, lately
+	lastSize    int // requests in the last group
 
 	waitedShortly bool // for the last group
 }
@@ -75,7 +76,7 @@ func (w *writer) drain() {
 		if w.walFile != nil {
 			w.walFile.startWriting()
 		}
-		w.tendWAL()
+		w.tend()
 		g := w.next()
 		if g == nil {
 			w.awaitMover()
@@ -91,7 +92,7 @@ func (w *writer) drain() {
 			}
 			r.settle()
 		}
-		w.noteSize(len(g.requests))
+		w.noteCrowd(len(g.requests))
 	}
 }
 
@@ -174,10 +175,10 @@ func (w *writer) resumeRecall() {
 	}
 }
 
-// commit commits what was applied, with the number up to which that is all. SQLite's log is synced only if
+// commit commits what was applied, with the number up to which that is all. The WAL is synced only if
 // there are requests without an intent, or intents cannot be relied on.
 func (w *writer) commit(g *group) error {
-	if w.handled > w.marked {
+	if w.handled > w.appliedInDB {
 		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.handled); err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (w *writer) commit(g *group) error {
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.marked = w.handled
+	w.appliedInDB = w.handled
 	w.walSyncs.written.Store(w.handled)
 	if !recorded {
 		if err := w.syncWAL(); err != nil {
@@ -205,7 +206,7 @@ func (w *writer) commit(g *group) error {
 	return nil
 }
 
-// syncWAL syncs SQLite's log if that is still to be done: a commit that changes nothing writes nothing, and so syncs nothing, but may rest on
+// syncWAL syncs the WAL if that is still to be done: a commit that changes nothing writes nothing, and so syncs nothing, but may rest on
 // others that were not synced.
 func (w *writer) syncWAL() error {
 	if w.walFile == nil || !w.walFile.unsynced {
@@ -256,17 +257,24 @@ func (w *writer) applyBehindSavepoint(r *request, t *tx) error {
 	return err
 }
 
-func (r *request) duplicate(t *tx) (bool, error) {
-	if r.findDuplicate == nil {
-		return false, nil
+// tend does what no request asks for: it puts things right after a failure, if no commit has done so for a while, tries intents again
+// that could not be written, and moves the WAL.
+func (w *writer) tend() {
+	if w.conn == nil || w.intentsHaveFailed() {
+		w.reopenLater()
+	} else {
+		w.retryIntents()
 	}
-	return r.findDuplicate(t)
+	w.tendWAL()
+	if w.conn != nil && w.walSyncs.lostErr() != nil {
+		_ = w.giveUp() // the next commit says why
+	}
 }
 
-// wakeForWAL makes the writer look at the log, in case nobody else does.
-func (w *writer) wakeForWAL() {
+// wakeToTend has the writer call tend, in case no request comes.
+func (w *writer) wakeToTend() {
 	w.mu.Lock()
-	w.walDue = true
+	w.tendDue = true
 	w.mu.Unlock()
 	w.wakesWriter.Signal()
 }

@@ -21,8 +21,8 @@ func (w *writer) stop() {
 	}
 }
 
-// close closes the connections, after stop. All that is in the log is moved before, if nobody reads it, and the last connection takes
-// the log away. If that fails, the log stays for who opens the store next.
+// close closes the connections, after stop. All that is in the WAL is moved before, if nobody reads it, and the last connection takes
+// the WAL away. If that fails, the WAL stays for who opens the store next.
 func (w *writer) close() error {
 	err := w.wal.mover.close()
 	if w.store.cfg.ReadOnly {
@@ -49,14 +49,14 @@ func (w *writer) close() error {
 	return errors.Join(err, c.close())
 }
 
-// moveAtLast moves all of the log, because SQLite would do so without a word of it if that fails.
+// moveAtLast moves all of the WAL, because SQLite would do so without a word of it if that fails.
 func (w *writer) moveAtLast() error {
 	if w.conn == nil {
 		if err := w.reopen(); err != nil {
 			return err
 		}
 	}
-	if w.handled > w.marked {
+	if w.handled > w.appliedInDB {
 		// What was refused stays written down where another process has the store open, and is not to be taken for something that is missing.
 		if err := w.dealWithGivenUp(); err != nil {
 			return err

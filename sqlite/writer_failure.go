@@ -9,7 +9,7 @@ import (
 )
 
 // giveUp closes the connection after a failure. What it was writing is not
-// known to be on disk, and what it has cached is not known to be right. The log
+// known to be on disk, and what it has cached is not known to be right. The WAL
 // stays, also if nobody else has it open.
 func (w *writer) giveUp() error {
 	w.awaitMover() // its sync may fail, too
@@ -20,14 +20,14 @@ func (w *writer) giveUp() error {
 	return errors.Join(c.keepWAL(), c.close())
 }
 
-// checkWALAfterFailure looks whether the log still has what commits have put there. If it does not, nothing may be read any more.
+// checkWALAfterFailure looks whether the WAL still has what commits have put there. If it does not, nothing may be read any more.
 func (w *writer) checkWALAfterFailure() {
 	if w.walFile != nil {
 		w.walSyncs.checkAfterFailure(w.walFile.File, w.wal.pages)
 	}
 }
 
-// reopen makes the writer usable again after a failure. The whole write-ahead log is
+// reopen makes the writer usable again after a failure. The whole WAL is
 // written anew and synced before anything else is written. It is moved only where that cannot be done without (see movesBeside): who reads might hold it up.
 func (w *writer) reopen() error {
 	if err := w.walSyncs.lostErr(); err != nil {
@@ -55,7 +55,7 @@ func (w *writer) reopen() error {
 	if err != nil {
 		return errors.Join(err, w.giveUp())
 	}
-	// Who reads may have found what a failed commit has left in the log. Or less than commits have put there, which is then missing.
+	// Who reads may have found what a failed commit has left in the WAL. Or less than commits have put there, which is then missing.
 	w.wal.noteLength(max(w.wal.pages, frames))
 	err = w.renewWAL()
 	if err == nil && !movesBeside {
@@ -63,7 +63,7 @@ func (w *writer) reopen() error {
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the log anew after a failure: %w", err), w.giveUp())
+		return errors.Join(fmt.Errorf("write the write-ahead log anew after a failure: %w", err), w.giveUp())
 	}
 	if err := w.adopt(c); err != nil {
 		return errors.Join(err, w.giveUp())
@@ -80,36 +80,37 @@ func (w *writer) reopen() error {
 	return nil
 }
 
-// dealWithGivenUp has the database say, durably, that what was given up has been dealt with. Else it could be there after a crash, although
-// others have been told what is so without it. It may still be written down. Or it stands whole in the log, behind what readers are shown,
-// because only the sync of its commit failed: this commit overwrites its beginning, and SQLite then does not take the rest.
+// dealWithGivenUp has the database say, durably, that no batch that was given up is to be applied any more: others were answered without
+// it. Such a batch may survive a crash in two places. In the intents: recovery leaves out numbers up to the one that is written here. Or
+// whole in the WAL, behind what readers are shown, if only the sync of its commit failed: this commit overwrites its first frames, and
+// SQLite then does not take the rest.
 func (w *writer) dealWithGivenUp() error {
 	for _, sql := range []string{"BEGIN IMMEDIATE", fmt.Sprintf("UPDATE intents SET applied = %d", w.handled), "COMMIT"} {
 		if err := w.conn.db.Exec(sql); err != nil {
 			return err
 		}
 	}
-	w.marked = w.handled
+	w.appliedInDB = w.handled
 	w.walSyncs.written.Store(w.handled)
 	return nil
 }
 
-// reopenLater reopens the writer when no commit has done so for a while: what was redacted is to leave the log, and what readers are shown
+// reopenLater reopens the writer when no commit has done so for a while: what was redacted is to leave the WAL, and what readers are shown
 // is to be durable, also where nobody writes any more.
 func (w *writer) reopenLater() {
 	l := &w.wal
 	switch {
 	case w.walSyncs.lostErr() != nil: // only a start helps
 	case l.reopenAt.IsZero():
-		l.reopenAt = w.retry()
+		l.reopenAt = w.wakeLater()
 	case !time.Now().Before(l.reopenAt):
 		if err := w.reopen(); err != nil { // the next commit says why
-			l.reopenAt = w.retry()
+			l.reopenAt = w.wakeLater()
 		}
 	}
 }
 
-// failIntents has nothing written down for a while, after what was could not be made durable. Until the log was written anew, readers may be
+// failIntents has nothing written down for a while, after what was could not be made durable. Until the WAL was written anew, readers may be
 // shown what is not.
 func (w *writer) failIntents() {
 	w.mu.Lock()
@@ -134,24 +135,24 @@ func (w *writer) failIntentsLocked() {
 	w.intentsFailed = true
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
-	w.walDue = true                     // in case no commit comes
+	w.tendDue = true                    // in case no commit comes
 	w.wakesWriter.Signal()
 }
 
-// pauseIntentsLocked has commits do without intents for a while: SQLite's log is synced for them.
+// pauseIntentsLocked has commits do without intents for a while: the WAL is synced for them.
 func (w *writer) pauseIntentsLocked() {
 	w.intentsPaused, w.intentsPausedUntil = true, time.Now().Add(retryPause)
 	w.intents.proven.Store(false)
 }
 
-// intentsHaveFailed reports whether something was applied that could not be written down, and is not yet made durable by SQLite's log.
+// intentsHaveFailed reports whether something was applied that could not be written down, and is not yet made durable by the WAL.
 func (w *writer) intentsHaveFailed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.intentsFailed
 }
 
-// emptyIntents makes intents usable again, when everything that was committed is durable in SQLite's log or the database. What was
+// emptyIntents makes intents usable again, when everything that was committed is durable in the WAL or the database. What was
 // recorded and not applied was not acknowledged. If it still is to be applied, that is done without its intent.
 func (w *writer) emptyIntents() error {
 	err := w.intents.reset(func() (discarded uint64, missing bool) {
@@ -159,7 +160,7 @@ func (w *writer) emptyIntents() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.discarded, w.intentsPaused = w.numbered, true
-		return w.discarded, w.discarded > w.marked
+		return w.discarded, w.discarded > w.appliedInDB
 	})
 	w.handled = w.discarded // if it is still written down, it must not be applied after what comes now
 	w.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// begin takes over the connection of a store that is being opened, and brings it up to what was acknowledged.
-func (w *writer) begin(c *conn) error {
+// open takes over the connection of a store that is being opened, and brings it up to what was acknowledged.
+func (w *writer) open(c *conn) error {
 	w.conn = c
 	if err := w.adoptWAL(c); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (w *writer) begin(c *conn) error {
 	if err != nil {
 		return err
 	}
-	w.numbered, w.handled, w.marked = applied, applied, applied
+	w.numbered, w.handled, w.appliedInDB = applied, applied, applied
 	w.readable.Store(applied)
 	w.walSyncs.written.Store(applied)
 	if err := w.intents.adopt(w.store, id, applied); err != nil {
@@ -51,7 +51,7 @@ func (w *writer) adopt(c *conn) error {
 	return err
 }
 
-// adoptWAL takes over the write-ahead log.
+// adoptWAL takes over the WAL.
 func (w *writer) adoptWAL(c *conn) error {
 	// It is open when something was read.
 	if _, err := c.exists(`SELECT 1 FROM meta`); err != nil {
@@ -82,8 +82,8 @@ func readApplied(c *conn) (applied uint64, id string, err error) {
 	return applied, id, err
 }
 
-// abandon closes what begin has opened, after it has failed. The log stays for who opens the store next.
-func (w *writer) abandon() error {
+// abandonOpen closes what open has opened, after it has failed. The WAL stays for who opens the store next.
+func (w *writer) abandonOpen() error {
 	err := w.intents.close(false)
 	if w.conn != nil {
 		err = errors.Join(err, w.conn.keepWAL(), w.conn.close())

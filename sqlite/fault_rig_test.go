@@ -107,7 +107,7 @@ func (r *rig) loseSync() {
 	r.faults.Heal()
 }
 
-// redactUnder writes a message, and takes it back under a rule. SQLite's log is synced for that.
+// redactUnder writes a message, and takes it back under a rule. The WAL is synced for that.
 func (r *rig) redactUnder(rule faultvfs.Rule) error {
 	r.t.Helper()
 	r.redactions++
@@ -166,7 +166,7 @@ func (r *rig) cut() {
 	if err := r.disk.Survive(dir); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.book.audit(r.t.Context(), dir, 1, unsynced(r.t)); err != nil {
+	if err := r.book.check(r.t.Context(), dir, 1, unsynced(r.t)); err != nil {
 		r.t.Error(err)
 	}
 }

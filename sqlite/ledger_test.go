@@ -23,7 +23,7 @@ type ledger struct {
 	mu    sync.Mutex
 	acked map[string]ack
 	// last is the highest number acknowledged to each writer since the last
-	// audit: only the batch after it can have been under way.
+	// check: only the batch after it can have been under way.
 	last map[string]int
 	// refused are batches that failed without a doubt: they must not be there.
 	refused map[string]bool
@@ -31,14 +31,14 @@ type ledger struct {
 	redacted map[parley.SessionID]bool
 	// key is that of the store, if it is encrypted.
 	key []byte
-	// audited are batches whose rows were compared once; they do not change.
-	audited map[string]bool
+	// compared are batches whose rows were compared once; they do not change.
+	compared map[string]bool
 }
 
 func newLedger() *ledger {
 	return &ledger{
 		acked: map[string]ack{}, last: map[string]int{}, refused: map[string]bool{},
-		redacted: map[parley.SessionID]bool{}, audited: map[string]bool{},
+		redacted: map[parley.SessionID]bool{}, compared: map[string]bool{},
 	}
 }
 
@@ -58,7 +58,7 @@ func (l *ledger) clone() *ledger {
 	defer l.mu.Unlock()
 	return &ledger{
 		acked: maps.Clone(l.acked), last: maps.Clone(l.last), refused: maps.Clone(l.refused),
-		redacted: maps.Clone(l.redacted), audited: maps.Clone(l.audited), key: l.key,
+		redacted: maps.Clone(l.redacted), compared: maps.Clone(l.compared), key: l.key,
 	}
 }
 
@@ -82,7 +82,7 @@ type storedPart struct {
 // compares it with the ledger: every acknowledged batch is there, every other
 // one whole or absent, no gaps, counters as the log says, and the store works.
 // life names the batches it adds.
-func (l *ledger) audit(ctx context.Context, dir string, life int, cfg sqlite.Config) (err error) {
+func (l *ledger) check(ctx context.Context, dir string, life int, cfg sqlite.Config) (err error) {
 	path := filepath.Join(dir, "store.db")
 	cfg.Key = l.key
 	s, err := sqlite.Open(ctx, path, cfg)
@@ -278,7 +278,7 @@ func compareUsage(ctx context.Context, s parley.Store, tallies map[parley.Sessio
 func (l *ledger) compareRows(ctx context.Context, s parley.Store, batches map[string]stored) error {
 	names := map[string]bool{}
 	for name := range batches {
-		if !l.audited[name] {
+		if !l.compared[name] {
 			names[name] = true
 		}
 	}
@@ -294,7 +294,7 @@ func (l *ledger) compareRows(ctx context.Context, s parley.Store, batches map[st
 		if err := compareCredentials(ctx, s, name, batches[name] != nil); err != nil {
 			return err
 		}
-		l.audited[name] = batches[name] != nil
+		l.compared[name] = batches[name] != nil
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestPowerCut(t *testing.T) {
 					if cut == last {
 						cfg = sqlite.Config{} // as a program would
 					}
-					err = book.audit(ctx, next, 2*cut+1, cfg)
+					err = book.check(ctx, next, 2*cut+1, cfg)
 				}
 				cancel()
 				if err != nil {
@@ -131,7 +131,7 @@ func TestPowerCutControl(t *testing.T) {
 				if err := cutLife(t.Context(), t, r, t.TempDir(), next, mode, 150+r.IntN(250), 0, book); err != nil {
 					t.Fatalf("seed %d, store %d: %v", seed, i, err)
 				}
-				if err := book.audit(t.Context(), next, 1, unsynced(t)); err != nil && len(book.acked) > 0 {
+				if err := book.check(t.Context(), next, 1, unsynced(t)); err != nil && len(book.acked) > 0 {
 					lost++
 					t.Logf("store %d, %d acknowledged: %v", i, len(book.acked), err)
 				}
