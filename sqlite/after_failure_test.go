@@ -16,7 +16,7 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestAfterFailure_RedactedTextLeaves: what was redacted while somebody read, and still is in the log when a commit fails, leaves it when
+// TestAfterFailure_RedactedTextLeaves: what was redacted while somebody read, and still is in the WAL when a commit fails, leaves it when
 // nobody writes any more: after a while, or when the store is closed.
 func TestAfterFailure_RedactedTextLeaves(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 	})
 }
 
-// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same or stands in SQLite's log, is not there after others were
+// TestAfterFailure_GivenUp: a batch that failed, and is written down all the same or stands in the WAL, is not there after others were
 // committed later without intents, nor after somebody was refused because it was not there.
 func TestAfterFailure_GivenUp(t *testing.T) {
 	t.Parallel()
@@ -178,7 +178,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 		work.Wait()
 	}
 	inWAL := func(r *rig) {
-		// Who has the log open keeps SQLite from looking anew for what is in it.
+		// Who has the WAL open keeps SQLite from looking anew for what is in it.
 		if _, err := r.store.Session(r.t.Context(), parley.SeeAll(), "cli:a"); err != nil {
 			r.t.Error(err)
 		}
@@ -195,8 +195,8 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 	}{
 		{"written down, committed", writtenDown, later, "", []string{"first", "later"}},
 		{"written down, refused", writtenDown, refused, parley.CodeNotFound, []string{"first"}},
-		{"in the log, committed", inWAL, later, "", []string{"first", "later"}},
-		{"in the log, refused", inWAL, refused, parley.CodeNotFound, []string{"first"}},
+		{"in the WAL, committed", inWAL, later, "", []string{"first", "later"}},
+		{"in the WAL, refused", inWAL, refused, parley.CodeNotFound, []string{"first"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -224,7 +224,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 	}
 }
 
-// TestAfterFailure_OpenedAgain: a log whose last sync failed, which nobody knows who opens the store next, is not built upon before it was
+// TestAfterFailure_OpenedAgain: a WAL whose last sync failed, which nobody knows who opens the store next, is not built upon before it was
 // written anew, also if that fails at first.
 func TestAfterFailure_OpenedAgain(t *testing.T) {
 	t.Parallel()

@@ -143,7 +143,7 @@ func TestDamageToAnEncryptedFileIsNoticed(t *testing.T) {
 }
 
 // TestTornFirstPage opens an encrypted store whose first page was half written
-// when the power went, in a checkpoint: the log still has it.
+// when the power went, in a move: the WAL still has it.
 func TestTornFirstPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

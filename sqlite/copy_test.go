@@ -103,7 +103,7 @@ func TestCopyHasNothingRedacted(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, filepath.Join(t.TempDir(), "parley.db"))
 	all := fill(t, s, 30, 1500)
-	release := sqlite.HoldReader(t.Context(), s) // so that the log cannot be emptied
+	release := sqlite.HoldReader(t.Context(), s) // so that the WAL cannot be emptied
 	defer release()
 	ids := slices.Sorted(maps.Keys(all))
 	for _, id := range ids[:15] {

@@ -66,7 +66,7 @@ func randomPlan(r *rand.Rand) killPlan {
 		p.Op, p.Nth = faultvfs.AnyOp, 1+r.IntN(80)
 	case 6: // in the middle of a commit
 		p.Op, p.Kind, p.Nth, p.AfterOpen = faultvfs.AnyChange, faultvfs.WAL, 1+r.IntN(120), true
-	case 7: // in the middle of a checkpoint: nothing else writes the database
+	case 7: // in the middle of a move: nothing else writes the database
 		p.Op, p.Kind, p.Nth, p.AfterOpen = faultvfs.AnyChange, faultvfs.DB, 1+r.IntN(60), true
 	}
 	return p

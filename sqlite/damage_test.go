@@ -129,12 +129,12 @@ func TestDamage(t *testing.T) {
 		{"another program's, versioned", rawStore(t, nil, false, append(foreign, "PRAGMA user_version = 3")...), []string{"another program", "another path"}},
 		{"another program's, marked", rawStore(t, nil, false, append(foreign, "PRAGMA application_id = 1196437808")...), []string{"another program", "another path"}},
 		{
-			"another program's, in its log",
+			"another program's, in its WAL",
 			rawStore(t, nil, true, append([]string{"PRAGMA journal_mode = WAL", noCheckpoint}, foreign...)...),
 			[]string{"another program", "another path"},
 		},
 		{"newer", rawStore(t, good, false, newer), []string{"newer Parley", "use the newer"}},
-		{"newer, in its log", rawStore(t, good, true, noCheckpoint, newer), []string{"newer Parley", "use the newer"}},
+		{"newer, in its WAL", rawStore(t, good, true, noCheckpoint, newer), []string{"newer Parley", "use the newer"}},
 		{"far newer", rawStore(t, good, false, "PRAGMA user_version = 2147483647"), []string{"newer Parley", "use the newer"}},
 	}
 	for _, n := range []int{0, 1, 15, 16, 50, 99, 100, 512, page - 1, page, page + 1, len(db)/2 + 100, len(db) - 3*page, len(db) - page, len(db) - 1} {
@@ -184,13 +184,13 @@ func TestDamage(t *testing.T) {
 }
 
 // compareFiles finds what an attempt to open left behind. The lock may be there,
-// and so may an empty log, and its index, which holds nothing.
+// and so may an empty WAL, and its index, which holds nothing.
 func compareFiles(t *testing.T, before, after files) {
 	t.Helper()
 	delete(after, "store.db.lock")
-	if log, is := after["store.db-wal"]; is {
+	if wal, is := after["store.db-wal"]; is {
 		delete(after, "store.db-shm")
-		if before["store.db-wal"] == nil && len(log) == 0 {
+		if before["store.db-wal"] == nil && len(wal) == 0 {
 			delete(after, "store.db-wal")
 		}
 	}
@@ -212,7 +212,7 @@ func TestDamageFoundAtOpen(t *testing.T) {
 	good := goodStore(t)
 	live := rawStore(t, good, true, "PRAGMA wal_autocheckpoint = 0", "INSERT INTO meta (name, value) VALUES ('more', 1)")
 	if len(live["store.db-wal"]) == 0 {
-		t.Fatal("there is nothing in the log")
+		t.Fatal("there is nothing in the WAL")
 	}
 	db := good["store.db"]
 	found := map[string]int{}
@@ -239,10 +239,10 @@ func TestDamageFoundAtOpen(t *testing.T) {
 			harmed[at+i] ^= byte(i*7 + 85)
 		}
 		try("a page", files{"store.db": harmed})
-		try("truncated beside a log", files{"store.db": db[:at], "store.db-wal": live["store.db-wal"]})
+		try("truncated beside a WAL", files{"store.db": db[:at], "store.db-wal": live["store.db-wal"]})
 	}
 	t.Log(found)
-	if found["a page"] == 0 || found["truncated beside a log"] == 0 {
+	if found["a page"] == 0 || found["truncated beside a WAL"] == 0 {
 		t.Errorf("found at opening: %v", found)
 	}
 }

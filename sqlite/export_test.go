@@ -307,7 +307,7 @@ func Damage(ctx context.Context, s *Store, sql string) error {
 	}})
 }
 
-// WALFrames gives how many frames a store's log has by its index, and how many of those that it has are whole.
+// WALFrames gives how many frames a store's WAL has by its index, and how many of those that it has are whole.
 func WALFrames(path string) (indexed, whole int, err error) {
 	if indexed, err = indexedFrames(path); err != nil {
 		return 0, 0, err

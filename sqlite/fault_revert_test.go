@@ -26,7 +26,7 @@ var revertCases = []struct {
 }{
 	{"a large batch", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), true) }},
 	{"the mover", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), false) }},
-	{"the log is written anew", func(r *rig) error {
+	{"the WAL is written anew", func(r *rig) error {
 		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
 		return r.commitUntil(r.faults.Inject(reverted), false)
 	}},
@@ -172,7 +172,7 @@ func (r *rig) startAlone() {
 	}
 }
 
-// wantRefusals wants a store that has lost something of its log to say so, whatever is asked.
+// wantRefusals wants a store that has lost something of its WAL to say so, whatever is asked.
 func (r *rig) wantRefusals() {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -245,7 +245,7 @@ func (r *rig) commitUntil(fault *faultvfs.Fault, large bool) (err error) {
 			}
 		}
 		if n > 5000 {
-			r.t.Fatal("the log was not synced")
+			r.t.Fatal("the WAL was not synced")
 		}
 	}
 	return err

@@ -86,13 +86,13 @@ func (r *rig) fillWAL(fault *faultvfs.Fault) {
 			after++
 		}
 		if n > 1000 {
-			r.t.Fatal("no checkpoint came")
+			r.t.Fatal("no move came")
 		}
 	}
 }
 
 // redact writes a message into a session of its own and takes it back, which
-// makes the store checkpoint. armed is called when that has been committed.
+// makes the store move the WAL. armed is called when that has been committed.
 func (r *rig) redact(armed func()) {
 	r.t.Helper()
 	_ = r.redactUnder(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1, Do: armed}) // it is said there
@@ -205,7 +205,7 @@ func wantUnavailable(t *testing.T, err error) {
 	}
 }
 
-// crashedStore gives a folder with a store whose log was not checkpointed.
+// crashedStore gives a folder with a store whose WAL was not moved.
 func crashedStore(t *testing.T, seed uint64, book *ledger) string {
 	t.Helper()
 	r := newRig(t, seed)

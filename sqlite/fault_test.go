@@ -22,7 +22,7 @@ import (
 type variant struct {
 	name string
 	// at are the moments at which such operations happen: in a commit, in a
-	// checkpoint, in the reopening after a failure, when a store is made, when
+	// move of the WAL, in the reopening after a failure, when a store is made, when
 	// one is opened after a crash, in a read.
 	at   string
 	rule faultvfs.Rule
@@ -30,21 +30,21 @@ type variant struct {
 
 // variants are the ways in which operations fail.
 var variants = []variant{
-	{"any once", "commit reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.AnyOp, Times: 1}},
-	{"any for ever", "commit reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.AnyOp}},
-	{"change for ever", "commit reopen make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange}},
-	{"read once", "reopen make open read checkpoint", faultvfs.Rule{Op: faultvfs.Read, Times: 1}},
-	{"write once", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Times: 1}},
-	{"short write", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Times: 1, Short: true}},
-	{"short write, full", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Write, Short: true, Err: faultvfs.ErrFull}},
-	{"disk full", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
-	{"no space", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrNoSpace}},
-	{"sync once", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1}},
-	{"sync for ever", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync}},
-	{"sync once, loses", "commit make open checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
-	{"sync thrice, loses", "commit make checkpoint", faultvfs.Rule{Op: faultvfs.Sync, Times: 3, Lose: true}},
+	{"any once", "commit reopen make open read move", faultvfs.Rule{Op: faultvfs.AnyOp, Times: 1}},
+	{"any for ever", "commit reopen make open read move", faultvfs.Rule{Op: faultvfs.AnyOp}},
+	{"change for ever", "commit reopen make move", faultvfs.Rule{Op: faultvfs.AnyChange}},
+	{"read once", "reopen make open read move", faultvfs.Rule{Op: faultvfs.Read, Times: 1}},
+	{"write once", "commit make move", faultvfs.Rule{Op: faultvfs.Write, Times: 1}},
+	{"short write", "commit make move", faultvfs.Rule{Op: faultvfs.Write, Times: 1, Short: true}},
+	{"short write, full", "commit make move", faultvfs.Rule{Op: faultvfs.Write, Short: true, Err: faultvfs.ErrFull}},
+	{"disk full", "commit make move", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrFull}},
+	{"no space", "commit make move", faultvfs.Rule{Op: faultvfs.AnyChange, Grow: true, Err: faultvfs.ErrNoSpace}},
+	{"sync once", "commit make move", faultvfs.Rule{Op: faultvfs.Sync, Times: 1}},
+	{"sync for ever", "commit make move", faultvfs.Rule{Op: faultvfs.Sync}},
+	{"sync once, loses", "commit make open move", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true}},
+	{"sync thrice, loses", "commit make move", faultvfs.Rule{Op: faultvfs.Sync, Times: 3, Lose: true}},
 	{"sync once, reverts", "make open", faultvfs.Rule{Op: faultvfs.Sync, Times: 1, Lose: true, Revert: true}},
-	{"truncate", "make checkpoint", faultvfs.Rule{Op: faultvfs.Truncate}},
+	{"truncate", "make move", faultvfs.Rule{Op: faultvfs.Truncate}},
 	{"delete", "make", faultvfs.Rule{Op: faultvfs.Delete}},
 	{"open", "reopen make open read", faultvfs.Rule{Op: faultvfs.Open}},
 }
@@ -148,20 +148,20 @@ func TestFaultInReopen(t *testing.T) {
 	})
 }
 
-// TestFaultInCheckpoint fails each operation of a checkpoint in turn: of one that
-// takes redacted bodies out of the WAL, which comes at once. A checkpoint is
+// TestFaultInMove fails each operation of a move of the WAL in turn: of one that
+// takes redacted bodies out of the WAL, which comes at once. A move is
 // nobody's commit, so callers need not see its failure, but nothing may be lost
 // by it, and the next one has to work.
-func TestFaultInCheckpoint(t *testing.T) {
+func TestFaultInMove(t *testing.T) {
 	t.Parallel()
 	seed := soak.Seed(t)
-	eachVariant(t, "checkpoint", func(t *testing.T, rule faultvfs.Rule) {
+	eachVariant(t, "move", func(t *testing.T, rule faultvfs.Rule) {
 		r := newRig(t, seed)
 		r.start()
 		sweep(t, rule, true, func(rule faultvfs.Rule) *faultvfs.Fault {
 			var fault *faultvfs.Fault
 			// The commit itself ends with the WAL's sync; the next operation
-			// is the checkpoint's.
+			// is the move's.
 			r.redact(func() { fault = r.faults.Inject(rule) })
 			if err := r.commit(r.name()); err != nil { // waits until the writer is done with it
 				wantUnavailable(t, err)
@@ -175,7 +175,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 	})
 }
 
-// TestFaultInLongWAL does the same to checkpoints that come because the WAL is
+// TestFaultInLongWAL does the same to moves that come because the WAL is
 // long.
 func TestFaultInLongWAL(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestFaultInLongWAL(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, seed)
 			r.start()
-			tc.rule.Kind = faultvfs.DB // which nothing but a checkpoint writes
+			tc.rule.Kind = faultvfs.DB // which nothing but a move writes
 			r.fillWAL(r.faults.Inject(tc.rule))
 			r.faults.Heal()
 			r.fillWAL(r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Times: 1, Do: func() {}}))
@@ -221,7 +221,7 @@ func TestFaultAfterLostMove(t *testing.T) {
 				t.Fatalf("a commit failed: %v", err)
 			}
 		}
-		// It may strike a checkpoint, which syncs the WAL as well.
+		// It may strike a move, which syncs the WAL as well.
 		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1, Lose: true})
 		for broken.Hits() == 0 {
 			if err := r.commit(r.name()); err != nil {

@@ -45,12 +45,12 @@ func inspect(path string, key []byte) (found bool, err error) {
 		// A store is made under another name, so this was one.
 		return false, invalid("%s is empty: it was cut off; restore a backup, or move it away to begin anew", path)
 	case disk.Links(info) > 1:
-		// Its lock and its log lie beside the name by which it was opened, and another process may use another name.
+		// Its lock and its WAL lie beside the name by which it was opened, and another process may use another name.
 		return false, invalid("%s has another name (a hard link), and who opens it by that would not see what lies beside this one; remove one of the names, or make a copy with `parley backup`", path)
 	}
 	header, err := readHeader(path, key)
 	if err != nil && key != nil && walFits(path, key) {
-		// Half of a page cannot be decrypted. A checkpoint was cut short in the
+		// Half of a page cannot be decrypted. A move was cut short in the
 		// first one, and what belongs there is in the WAL.
 		return true, nil
 	}
@@ -69,7 +69,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 }
 
 // leftBeside gives a file that a store has left beside its place, with what it had not put into its own file. SQLite would take the
-// log for one of a new store, and what was acknowledged and not applied would be gone.
+// WAL for one of a new store, and what was acknowledged and not applied would be gone.
 func leftBeside(path string) (name string, err error) {
 	for _, suffix := range storeSuffixes[1:] {
 		info, err := os.Stat(path + suffix)

@@ -29,7 +29,7 @@ const (
 )
 
 // intents are the batches that are being committed, as they were given. They are written and synced while
-// SQLite applies them, which makes them durable sooner than SQLite could, whose log has something to sync
+// SQLite applies them, which makes them durable sooner than SQLite could, whose WAL has something to sync
 // only in the end. When the store is opened after a crash, those are applied again that did not
 // get into the WAL ([writer.recover]).
 //

@@ -108,7 +108,7 @@ func leftBehind(t *testing.T, commits int) (path string) {
 			t.Fatal(err)
 		}
 		path = filepath.Join(dir, "parley.db")
-		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() <= headerBytes {
+		if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() <= headerBytes {
 			break
 		}
 	}
@@ -267,7 +267,7 @@ func TestIntents_NothingWritten(t *testing.T) {
 				<-time.After(2 * sqlite.MaxWait)
 				synctest.Wait()
 				if _, err := r.store.Commit(t.Context(), alice); err != nil {
-					t.Errorf("the log can be synced, but: %v", err)
+					t.Errorf("the WAL can be synced, but: %v", err)
 				}
 				if !fails {
 					r.disk.Cut()

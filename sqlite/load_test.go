@@ -22,7 +22,7 @@ import (
 const (
 	poolBatch = "pool" // creates the sessions that all batches share
 	poolSize  = 12
-	bigBatch  = "big." // begins the name of a batch that fills the log
+	bigBatch  = "big." // begins the name of a batch that fills the WAL
 	loadAgent = "load"
 	redacted  = "redacted" // namespace of sessions that are no part of the load
 )
@@ -66,7 +66,7 @@ func partsOf(name string) []part {
 			inputs: 1 + r.IntN(2), messages: 1 + r.IntN(3), deliveries: r.IntN(3), padding: r.IntN(600),
 		}
 		if r.IntN(6) == 0 {
-			parts[i].deliveries, parts[i].bulk = 1, 20_000+r.IntN(80_000) // so that checkpoints come
+			parts[i].deliveries, parts[i].bulk = 1, 20_000+r.IntN(80_000) // so that moves come
 		}
 	}
 	if strings.HasPrefix(name, bigBatch) {

@@ -102,7 +102,7 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 // keepCopy puts a copy of the store beside it and says how to go back to it.
 func (s *Store) keepCopy(c *conn, version int) (kept string, err error) {
 	if _, _, err := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE); err != nil {
-		return "", fmt.Errorf("checkpoint before the upgrade: %w", err)
+		return "", fmt.Errorf("move the write-ahead log before the upgrade: %w", err)
 	}
 	kept = fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
 	if err := copyFile(s.path, kept); err != nil {

@@ -104,7 +104,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 // TestGrowingStoreIsNotTruncated looks at a store's file while another process
-// may move its log into it: what it sees are moments of a file that grows.
+// may move its WAL into it: what it sees are moments of a file that grows.
 func TestGrowingStoreIsNotTruncated(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "parley.db")
@@ -125,7 +125,7 @@ func TestGrowingStoreIsNotTruncated(t *testing.T) {
 	text := strings.Repeat("x", 20_000)
 	for i := range 300 {
 		b := said(parley.SessionID(fmt.Sprintf("cli:%d", i)), text)
-		b.Sessions[0].Redact = []uint64{1} // so that the log is emptied at once
+		b.Sessions[0].Redact = []uint64{1} // so that the WAL is emptied at once
 		b.Sessions[0].Deliveries = []parley.DeliveryChange{{New: &parley.Delivery{
 			ID: parley.DeliveryID(fmt.Sprint(i)), Kind: parley.DeliveryMessage, Target: parley.Target{Channel: "c", Chat: "1"}, Text: text, State: parley.DeliveryPending,
 		}}}
@@ -154,7 +154,7 @@ func TestFilesArePrivateAndPathsMayBeOdd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The index of the log has no content.
+		// The index of the WAL has no content.
 		if mode := info.Mode().Perm(); mode&0o077 != 0 && !strings.HasSuffix(e.Name(), "-shm") {
 			t.Errorf("%s has mode %v", e.Name(), mode)
 		}

@@ -71,7 +71,7 @@ func randomCut(r *rand.Rand) int {
 	switch r.IntN(4) {
 	case 0: // while the store is made, opened, recovered
 		return 1 + r.IntN(60)
-	case 1: // beyond the first checkpoint
+	case 1: // beyond the first move
 		return 1 + r.IntN(600)
 	default:
 		return 1 + r.IntN(250)

@@ -309,7 +309,7 @@ func TestRecall_Unknown(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	asInFile("after the failure")
-	func() { // a reader that panics has its connection closed: who comes next reads the log anew
+	func() { // a reader that panics has its connection closed: who comes next reads the WAL anew
 		defer func() { _ = recover() }()
 		_ = r.store.View(t.Context(), func(ctx context.Context) error {
 			words(ctx, t, r.store, "cli:a")
@@ -335,18 +335,18 @@ func TestRecall_Lost(t *testing.T) {
 	commit(t, r.store, said("cli:a", "one"))
 	commit(t, r.store, said("cli:gone", "gone"))
 	words(t.Context(), t, r.store, "cli:a")
-	log := r.path + "-wal"
-	before, err := os.Stat(log)
+	wal := r.path + "-wal"
+	before, err := os.Stat(wal)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.WAL, Times: 1})
 	lost := said("cli:lost", "lost")
-	lost.Sessions = append(lost.Sessions, parley.SessionChange{Session: "cli:gone", Delete: true}) // so that SQLite's log is synced for it
+	lost.Sessions = append(lost.Sessions, parley.SessionChange{Session: "cli:gone", Delete: true}) // so that the WAL is synced for it
 	if _, err := r.store.Commit(t.Context(), lost); !errors.Is(err, parley.ErrOutcomeUnknown) {
 		t.Fatalf("%v", err)
 	}
-	lookAnew := func() { // connections that are opened later read the log from its beginning
+	lookAnew := func() { // connections that are opened later read the WAL from its beginning
 		t.Helper()
 		if err := sqlite.CloseIdleReaders(r.store); err != nil {
 			t.Fatal(err)
@@ -357,7 +357,7 @@ func TestRecall_Lost(t *testing.T) {
 		t.Fatalf("what was not synced is not seen: %+v", got)
 	}
 	lookAnew()
-	if err := os.Truncate(log, before.Size()); err != nil { // as a system may that gives up pages
+	if err := os.Truncate(wal, before.Size()); err != nil { // as a system may that gives up pages
 		t.Fatal(err)
 	}
 	commit(t, r.store, said("cli:other", "other"))

@@ -188,7 +188,7 @@ func secretsIn(t *testing.T, dir string) map[string][]string {
 	return found
 }
 
-// TestLongReaderDoesNotHoldCommitsUp: commits wait once for a reader that is in the way when the log is to be emptied, not each of them. That
+// TestLongReaderDoesNotHoldCommitsUp: commits wait once for a reader that is in the way when the WAL is to be emptied, not each of them. That
 // is tried again, and done when the reader has left, also if nobody commits.
 func TestLongReaderDoesNotHoldCommitsUp(t *testing.T) {
 	t.Parallel()
@@ -228,7 +228,7 @@ func TestRedactedTextLeavesWhileReadersOverlap(t *testing.T) {
 		defer overlap(t, s, sqlite.ReaderTimeout*3/4)()
 		<-time.After(sqlite.ReaderTimeout)
 		commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: "cli:a", Redact: []uint64{1}}}})
-		// The log is emptied after the answer, and before the next group.
+		// The WAL is emptied after the answer, and before the next group.
 		commit(t, s, parley.Batch{At: instant})
 		if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
 			t.Errorf("the text is still in %v", names)

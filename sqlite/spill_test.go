@@ -13,7 +13,7 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// TestSpill: of a transaction that is larger than the writer's cache SQLite writes pages to the log before its end, some of them
+// TestSpill: of a transaction that is larger than the writer's cache SQLite writes pages to the WAL before its end, some of them
 // twice. When the power is cut in it or after it, all of it is there or nothing, and what was acknowledged is.
 func TestSpill(t *testing.T) {
 	t.Parallel()

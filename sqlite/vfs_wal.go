@@ -110,7 +110,7 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 }
 
 // startWriting lets the system begin to write what was deferred, once it is a few pages. Else all of it would be written when the
-// log is moved, at once, and what commits do sync would wait behind it.
+// WAL is moved, at once, and what commits do sync would wait behind it.
 func (f *walFile) startWriting() {
 	if f.pending >= writeTogether*frameBytes {
 		startWriting(f.File, f.at-f.pending, f.pending)

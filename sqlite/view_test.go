@@ -60,7 +60,7 @@ func TestView(t *testing.T) {
 }
 
 // TestView_Panic: a function that panics leaves no transaction behind, which would keep the
-// log from starting over, and no connection that others get.
+// WAL from starting over, and no connection that others get.
 func TestView_Panic(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "parley.db")

@@ -50,10 +50,10 @@ func TestWALIsBounded(t *testing.T) {
 					<-time.After(time.Millisecond) // else no time would pass for those who read
 				}
 				if longest < sqlite.RestartPages*sqlite.FrameBytes {
-					t.Errorf("the log had %d bytes at most: nobody has kept it from starting over, so this shows nothing", longest)
+					t.Errorf("the WAL had %d bytes at most: nobody has kept it from starting over, so this shows nothing", longest)
 				}
 				if longest > most {
-					t.Errorf("the log has %d bytes, more than %d, and has started over %d times", longest, most, len(starts)-1)
+					t.Errorf("the WAL has %d bytes, more than %d, and has started over %d times", longest, most, len(starts)-1)
 				}
 			})
 		})

@@ -35,7 +35,7 @@ func indexedFrames(path string) (int, error) {
 	return int(binary.LittleEndian.Uint32(frames[:])), errors.Join(err, index.Close())
 }
 
-// forgetMoved makes the next checkpoint move the whole WAL, as one after a crash does:
+// forgetMoved makes the next move bring the whole WAL into the database, as one after a crash does:
 // also what was moved before. Nobody may be moving it at that time.
 func forgetMoved(path string) error { return clearWALIndex(path, movedOffset, 4) }
 

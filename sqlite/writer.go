@@ -165,7 +165,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	return nil
 }
 
-// resumeRecall lets what is read be kept, also after a commit that failed: its log was written anew since, and what was given up is
+// resumeRecall lets what is read be kept, also after a commit that failed: its WAL was written anew since, and what was given up is
 // overwritten. While intents have failed, who sees what was not made durable may see what is not there later.
 func (w *writer) resumeRecall() {
 	w.mu.Lock()

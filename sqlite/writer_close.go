@@ -72,7 +72,7 @@ func (w *writer) moveAtLast() error {
 	return err
 }
 
-// closeIntents closes the intents. If the store was closed in good order and nothing of its log is left, they are not needed any
+// closeIntents closes the intents. If the store was closed in good order and nothing of its WAL is left, they are not needed any
 // more.
 func (w *writer) closeIntents(inOrder bool) error {
 	if w.store.cfg.ReadOnly {
