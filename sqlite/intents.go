@@ -50,8 +50,8 @@ type intents struct {
 	buf       []byte
 
 	inSyncedWAL atomic.Uint64 // the WAL was synced with the records up to this one
-	durable     watermark     // the records up to this one need not be waited for: they are durable, or intents have failed
-	proven      atomic.Bool   // they can be written, as far as is known: commits rely on them
+	durable     watermark     // the records up to this one need not be waited for: they are durable, or what was applied is in doubt
+	reliedOn    atomic.Bool   // commits rely on them: no write has failed since one succeeded, or since the store was opened
 }
 
 // intentFile is one of the two files.
@@ -72,7 +72,7 @@ func (in *intents) adopt(s *Store, id string, applied uint64) error {
 		}
 		in.cipher = adiantum.New(key)
 	}
-	in.proven.Store(true)
+	in.reliedOn.Store(true)
 	in.inSyncedWAL.Store(applied)
 	in.durable.reach(applied)
 	return nil
@@ -117,7 +117,7 @@ func (in *intents) write(requests []*request) error {
 		return fmt.Errorf("write intents: %w", err)
 	}
 	f.last, in.gap = last, false
-	in.proven.Store(true)
+	in.reliedOn.Store(true)
 	in.durable.reach(last)
 	return nil
 }

@@ -106,14 +106,14 @@ func (w *writer) outcome(ctx context.Context, r *request) error {
 	if err := w.awaitDurable(ctx); err != nil {
 		return unknownOutcome(err)
 	}
-	if w.intentsHaveFailed() && (r.err == nil || refused(r.err)) {
-		return unknownOutcome(errIntentsFailed)
+	if w.isInDoubt() && (r.err == nil || refused(r.err)) {
+		return unknownOutcome(errInDoubt)
 	}
 	return r.err
 }
 
-// errIntentsFailed says why nobody can be told what a request has met.
-var errIntentsFailed = errors.New("what came before it could not be written down")
+// errInDoubt says why nobody can be told what a request has met.
+var errInDoubt = errors.New("what came before it may not be durable")
 
 // withdraw takes a request out of the queue, if it is still there.
 func (w *writer) withdraw(r *request) bool {

@@ -11,7 +11,7 @@ func (w *writer) scribe() {
 	for taken := w.takeForScribe(nil); taken != nil; taken = w.takeForScribe(taken) {
 		err := w.intents.write(taken)
 		if err != nil {
-			w.intentWriteFailed()
+			w.noteFailedIntentWrite()
 		}
 		for _, r := range taken {
 			if r.number != 0 {

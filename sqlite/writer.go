@@ -29,7 +29,7 @@ type writer struct {
 	taken              []*request  // those that the scribe has taken, and the writer has not
 	crowded            bool        // the writer takes what is queued itself
 	numbered           uint64      // the last number that was given
-	intentsFailed      bool        // what was applied may not be durable, until the WAL was written anew
+	appliedInDoubt     bool        // what was applied may not be durable, until the WAL was written anew
 	intentsPaused      bool        // nothing is written down, until the files were emptied
 	intentsPausedUntil time.Time   // they stay paused until then at least
 	tendDue            bool        // tend is to be called, though nothing may be queued
@@ -166,11 +166,11 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 }
 
 // resumeRecall lets what is read be kept, also after a commit that failed: its WAL was written anew since, and what was given up is
-// overwritten. While intents have failed, who sees what was not made durable may see what is not there later.
+// overwritten. While what was applied is in doubt, who sees it may see what is not there later.
 func (w *writer) resumeRecall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.intentsFailed {
+	if !w.appliedInDoubt {
 		w.store.recall.resume()
 	}
 }
@@ -184,7 +184,7 @@ func (w *writer) commit(g *group) error {
 		}
 	}
 	w.readable.Store(w.handled)
-	recorded := w.intents.proven.Load() && g.recorded(w.discarded)
+	recorded := w.intents.reliedOn.Load() && g.recorded(w.discarded)
 	if w.walFile != nil {
 		w.walFile.deferred = recorded
 		defer func() { w.walFile.deferred = false }()
@@ -260,7 +260,7 @@ func (w *writer) applyBehindSavepoint(r *request, t *tx) error {
 // tend does what no request asks for: it puts things right after a failure, if no commit has done so for a while, tries intents again
 // that could not be written, and moves the WAL.
 func (w *writer) tend() {
-	if w.conn == nil || w.intentsHaveFailed() {
+	if w.conn == nil || w.isInDoubt() {
 		w.reopenLater()
 	} else {
 		w.retryIntents()

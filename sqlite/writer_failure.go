@@ -16,7 +16,7 @@ func (w *writer) giveUp() error {
 	c := w.conn
 	w.checkWALAfterFailure()
 	w.conn, w.walFile, w.wal.mustRenew = nil, nil, true
-	w.failIntents()
+	w.doubtApplied()
 	return errors.Join(c.keepWAL(), c.close())
 }
 
@@ -34,7 +34,7 @@ func (w *writer) reopen() error {
 		return err
 	}
 	mustRenewFirst := w.wal.moving == nil && w.walSyncs.distrusted.Load()
-	if w.conn != nil && (mustRenewFirst || w.intentsHaveFailed()) {
+	if w.conn != nil && (mustRenewFirst || w.isInDoubt()) {
 		if err := w.giveUp(); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (w *writer) reopen() error {
 		return errors.Join(err, w.giveUp())
 	}
 	w.mu.Lock()
-	w.intentsFailed = false
+	w.appliedInDoubt = false
 	w.numbered++ // nobody's: SQLite writes nothing for a row that stays as it is (see dealWithGivenUp)
 	w.mu.Unlock()
 	_ = w.emptyIntents() // commits do without intents until they can be emptied
@@ -110,29 +110,29 @@ func (w *writer) reopenLater() {
 	}
 }
 
-// failIntents has nothing written down for a while, after what was could not be made durable. Until the WAL was written anew, readers may be
+// doubtApplied has nothing written down for a while, after what was could not be made durable. Until the WAL was written anew, readers may be
 // shown what is not.
-func (w *writer) failIntents() {
+func (w *writer) doubtApplied() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.failIntentsLocked()
+	w.doubtAppliedLocked()
 }
 
-// intentWriteFailed has nothing written down for a while. If commits have relied on what could not be written, readers may be shown what is
-// not durable (failIntents). After a failure they do not rely on it, until something was written.
-func (w *writer) intentWriteFailed() {
+// noteFailedIntentWrite has nothing written down for a while. If commits have relied on what could not be written, readers may be shown what is
+// not durable (doubtApplied). After a failure they do not rely on it, until something was written.
+func (w *writer) noteFailedIntentWrite() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.intents.proven.Load() {
-		w.failIntentsLocked()
+	if w.intents.reliedOn.Load() {
+		w.doubtAppliedLocked()
 	} else {
 		w.pauseIntentsLocked()
 	}
 }
 
-func (w *writer) failIntentsLocked() {
+func (w *writer) doubtAppliedLocked() {
 	w.pauseIntentsLocked()
-	w.intentsFailed = true
+	w.appliedInDoubt = true
 	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
 	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
 	w.tendDue = true                    // in case no commit comes
@@ -142,14 +142,14 @@ func (w *writer) failIntentsLocked() {
 // pauseIntentsLocked has commits do without intents for a while: the WAL is synced for them.
 func (w *writer) pauseIntentsLocked() {
 	w.intentsPaused, w.intentsPausedUntil = true, time.Now().Add(retryPause)
-	w.intents.proven.Store(false)
+	w.intents.reliedOn.Store(false)
 }
 
-// intentsHaveFailed reports whether something was applied that could not be written down, and is not yet made durable by the WAL.
-func (w *writer) intentsHaveFailed() bool {
+// isInDoubt reports whether what was applied may not be durable, until the WAL was written anew.
+func (w *writer) isInDoubt() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.intentsFailed
+	return w.appliedInDoubt
 }
 
 // emptyIntents makes intents usable again, when everything that was committed is durable in the WAL or the database. What was
