@@ -33,7 +33,7 @@ const (
 	haltLine      = "halt" // the process has stopped at the operation it was told
 	endLine       = "end"  // it has done all its work
 
-	testTimeout = 2 * time.Minute // for one life and its audit; a hang is a failure
+	testTimeout = 2 * time.Minute // for one life and its check; a hang is a failure
 )
 
 // killPlan says what the process does and when it is killed.

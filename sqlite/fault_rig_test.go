@@ -155,7 +155,7 @@ func (r *rig) read() error {
 	return err
 }
 
-// cut cuts the power and audits what survived.
+// cut cuts the power and checks what survived.
 func (r *rig) cut() {
 	r.t.Helper()
 	r.disk.Cut()

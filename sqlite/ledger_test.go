@@ -78,7 +78,7 @@ type storedPart struct {
 	first, last uint64
 }
 
-// audit opens the store of a folder as a program would after a crash and
+// check opens the store of a folder as a program would after a crash and
 // compares it with the ledger: every acknowledged batch is there, every other
 // one whole or absent, no gaps, counters as the log says, and the store works.
 // life names the batches it adds.

@@ -28,7 +28,7 @@ func useVFS(t *testing.T, v vfs.VFS) sqlite.Config {
 	return sqlite.WithVFS(sqlite.Config{}, name)
 }
 
-// unsynced is a config for audits. There are many, and real syncs would make
+// unsynced is a config for checks of what survived. There are many, and real syncs would make
 // them wait for the disk without proving more.
 func unsynced(t *testing.T) sqlite.Config {
 	t.Helper()

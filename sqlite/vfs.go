@@ -5,8 +5,8 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// writerVFS is what the writer's connection, the mover's and that of a copy ([Store.CopyTo]) open their files through. It
-// gathers the writes to the WAL ([walFile]), clears what pages of the database
+// writerVFS is what every connection that writes opens its files through: the writer's, the mover's, that of an upgrade and of a copy
+// ([Store.CopyTo]). It gathers the writes to the WAL ([walFile]), clears what pages of the database
 // no longer use, and has them written early ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }
 
