@@ -31,7 +31,7 @@ func NewFaults(inner vfs.VFS) *Faults {
 func (f *Faults) Inject(r Rule) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fault := &Fault{rule: r, owner: f, struck: make(chan struct{})}
+	fault := &Fault{rule: r, owner: f}
 	f.rules = append(f.rules, fault)
 	return fault
 }
@@ -51,7 +51,7 @@ func (f *Faults) strike(op Op, kind Kind, size int, grows bool) *Rule {
 		// Every rule counts every operation, also one that another rule fails.
 		if fault.strikes(op, kind, size, grows) && hit == nil {
 			hit = fault
-			fault.hit()
+			fault.hits++
 		}
 	}
 	f.mu.Unlock()

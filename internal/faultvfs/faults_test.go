@@ -55,11 +55,6 @@ func TestFaults(t *testing.T) {
 			if n := fault.Hits(); n != 1 {
 				t.Errorf("struck %d times, want 1", n)
 			}
-			select {
-			case <-fault.Struck():
-			default:
-				t.Error("Struck is open after it struck")
-			}
 			fault.Remove()
 			must(t, run(c, tc.sql))
 			if s, err := ask(c, "PRAGMA integrity_check"); err != nil || s != "ok" {

@@ -22,7 +22,7 @@ type Rule struct {
 	// Times is how many operations fail; 0 is all until the rule is removed.
 	Times int
 
-	// Err is the error; nil is the one of the operation's kind.
+	// Err is the error; nil: the one that the operating system's VFS gives for the operation.
 	Err error
 	// Short lets half of a write happen before it fails.
 	Short bool
@@ -67,16 +67,12 @@ func (r *Rule) err(op Op) error {
 
 // Fault is a [Rule] at work. Its fields are guarded by its owner's mutex.
 type Fault struct {
-	rule   Rule
-	owner  *Faults
-	struck chan struct{}
-	seen   int
-	bytes  int
-	hits   int
+	rule  Rule
+	owner *Faults
+	seen  int
+	bytes int
+	hits  int
 }
-
-// Struck is closed when the rule strikes for the first time.
-func (f *Fault) Struck() <-chan struct{} { return f.struck }
 
 // Hits says how often the rule struck.
 func (f *Fault) Hits() int {
@@ -97,10 +93,4 @@ func (f *Fault) strikes(op Op, kind Kind, size int, grows bool) bool {
 	f.seen++
 	f.bytes += size
 	return f.seen >= r.Nth && f.bytes >= r.Bytes && (r.Times == 0 || f.hits < r.Times)
-}
-
-func (f *Fault) hit() {
-	if f.hits++; f.hits == 1 {
-		close(f.struck)
-	}
 }
