@@ -183,7 +183,7 @@ func TestMistakesAreFound(t *testing.T) {
 				return &l
 			}}
 			for seed := range uint64(20) {
-				failed := runSequence(t, h, seed, 60, newCoverage())
+				failed := runSequence(t, h, seed, newCoverage())
 				if failed == nil {
 					continue
 				}
@@ -209,7 +209,7 @@ func TestCheckIsAsked(t *testing.T) {
 		return err
 	}
 	for seed := range uint64(20) {
-		if failed := runSequence(t, h, seed, 60, newCoverage()); failed != nil {
+		if failed := runSequence(t, h, seed, newCoverage()); failed != nil {
 			if failed.found.method != "Check" || failed.shrunk == nil || len(failed.history) != 1 {
 				t.Errorf("the report is not about one commit:\n%v", failed)
 			}

@@ -24,9 +24,10 @@ type RandomConfig struct {
 	// Sequences is how many are run, half of them from a fixed seed and half
 	// from a random one. 0: 1,000, or 10,000 if PARLEY_SOAK is 1.
 	Sequences int
-	// Operations is the length of each. 0: 60.
-	Operations int
 }
+
+// operationsEach is the length of a sequence.
+const operationsEach = 60
 
 // RunRandom runs random sequences of operations on stores of h and on an
 // in-memory oracle, and compares what both answer. At the end it logs a table of
@@ -37,15 +38,12 @@ func RunRandom(t *testing.T, h Harness, cfg RandomConfig) {
 	if cfg.Sequences == 0 {
 		cfg.Sequences = tenth(10_000)
 	}
-	if cfg.Operations == 0 {
-		cfg.Operations = 60
-	}
 	if text := os.Getenv(seedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			t.Fatalf("%s=%q is not a number", seedVariable, text)
 		}
-		if failed := runSequence(t, h, seed, cfg.Operations, newCoverage()); failed != nil {
+		if failed := runSequence(t, h, seed, newCoverage()); failed != nil {
 			t.Error(failed)
 		}
 		return
@@ -76,7 +74,7 @@ func runSeed(t *testing.T, h Harness, cfg RandomConfig, name string, seed uint64
 			t.Parallel()
 			mine := newCoverage()
 			for i := from; i < min(from+part, count) && !t.Failed(); i++ {
-				if failed := runSequence(t, h, seed+uint64(i), cfg.Operations, mine); failed != nil {
+				if failed := runSequence(t, h, seed+uint64(i), mine); failed != nil {
 					t.Error(failed)
 				}
 			}
@@ -87,12 +85,12 @@ func runSeed(t *testing.T, h Harness, cfg RandomConfig, name string, seed uint64
 
 // runSequence runs one sequence. A sample of the state is compared now and then,
 // all of it at the end. It gives nil if store and oracle agree.
-func runSequence(t testing.TB, h Harness, seed uint64, operations int, cover *coverage) *failure {
+func runSequence(t testing.TB, h Harness, seed uint64, cover *coverage) *failure {
 	q := newSequence(t, h, cover)
 	defer q.finish()
 	g := newGenerator(seed, q.oracle)
 	var found *difference
-	for i := 0; i < operations && found == nil; i++ {
+	for i := 0; i < operationsEach && found == nil; i++ {
 		op := operation{crash: g.chance(50)}
 		if !g.chance(5) {
 			b := g.batch()
