@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Poster takes messages into a session. The engine and the HTTP client both
-// are one.
+// Poster takes messages into a session. The engine as a caller has it and the
+// HTTP client both are one.
 type Poster interface {
 	// Post admits an inbound for a session. It returns when the input is
 	// durable; posting the same input again gives its present state. A session
