@@ -142,9 +142,9 @@ func (d *decoder) compound(p *plan, v reflect.Value) error {
 		}
 		return err
 	case formMap:
-		return d.table(p, v)
+		return d.mapping(p, v)
 	default: // formInterface
-		return d.face(p, v)
+		return d.iface(p, v)
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *decoder) slice(p *plan, v reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) table(p *plan, v reflect.Value) error {
+func (d *decoder) mapping(p *plan, v reflect.Value) error {
 	n, null, err := d.count(1) // the length of the key
 	if err != nil || null {
 		return err
@@ -224,7 +224,7 @@ func (d *decoder) table(p *plan, v reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) face(p *plan, v reflect.Value) error {
+func (d *decoder) iface(p *plan, v reflect.Value) error {
 	name, err := d.text()
 	if err != nil || len(name) == 0 {
 		return err

@@ -89,9 +89,9 @@ func (e *encoder) compound(p *plan, v reflect.Value) error {
 		e.uvarint(uint64(v.Len()))
 		return e.values(p.elem, v)
 	case formMap:
-		return e.table(p, v)
+		return e.mapping(p, v)
 	default: // formInterface
-		return e.face(p, v)
+		return e.iface(p, v)
 	}
 }
 
@@ -143,8 +143,8 @@ type entry struct {
 	value reflect.Value
 }
 
-// table writes a map in the order of its keys.
-func (e *encoder) table(p *plan, v reflect.Value) error {
+// mapping writes a map in the order of its keys.
+func (e *encoder) mapping(p *plan, v reflect.Value) error {
 	if v.IsNil() {
 		e.buf = append(e.buf, 0)
 		return nil
@@ -165,8 +165,8 @@ func (e *encoder) table(p *plan, v reflect.Value) error {
 	return nil
 }
 
-// face writes what an interface holds, under the name of its type.
-func (e *encoder) face(p *plan, v reflect.Value) error {
+// iface writes what an interface holds, under the name of its type.
+func (e *encoder) iface(p *plan, v reflect.Value) error {
 	if v.IsNil() {
 		e.buf = append(e.buf, 0)
 		return nil

@@ -77,30 +77,30 @@ type compiler struct {
 
 // register checks a choice and remembers it.
 func (c *compiler) register(choice Choice) error {
-	face := choice.Interface
-	if face == nil || face.Kind() != reflect.Interface {
-		return fmt.Errorf("a choice is for an interface, not for %v", face)
+	iface := choice.Interface
+	if iface == nil || iface.Kind() != reflect.Interface {
+		return fmt.Errorf("a choice is for an interface, not for %v", iface)
 	}
-	if _, ok := c.choices[face]; ok {
-		return fmt.Errorf("there are two choices for %s", face)
+	if _, ok := c.choices[iface]; ok {
+		return fmt.Errorf("there are two choices for %s", iface)
 	}
 	names := map[reflect.Type]string{}
 	for _, name := range slices.Sorted(maps.Keys(choice.Types)) {
 		typ := choice.Types[name]
 		switch {
 		case name == "":
-			return fmt.Errorf("%v, a choice for %s, has no name", typ, face)
+			return fmt.Errorf("%v, a choice for %s, has no name", typ, iface)
 		case typ == nil || typ.Kind() == reflect.Interface:
-			return fmt.Errorf("%q, a choice for %s, is not a concrete type: %v", name, face, typ)
-		case !typ.Implements(face):
-			return fmt.Errorf("%q, a choice for %s, is %s, which does not implement it", name, face, typ)
+			return fmt.Errorf("%q, a choice for %s, is not a concrete type: %v", name, iface, typ)
+		case !typ.Implements(iface):
+			return fmt.Errorf("%q, a choice for %s, is %s, which does not implement it", name, iface, typ)
 		}
 		if other, ok := names[typ]; ok {
-			return fmt.Errorf("%s is a choice for %s under two names, %q and %q", typ, face, other, name)
+			return fmt.Errorf("%s is a choice for %s under two names, %q and %q", typ, iface, other, name)
 		}
 		names[typ] = name
 	}
-	c.choices[face] = choice
+	c.choices[iface] = choice
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (c *compiler) compile(typ reflect.Type, path string) (*plan, error) {
 	case reflect.Struct:
 		return p, c.structure(p, path)
 	case reflect.Interface:
-		return p, c.face(p, path)
+		return p, c.iface(p, path)
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return p, c.container(p, path)
 	default:
@@ -198,8 +198,8 @@ func (c *compiler) structure(p *plan, path string) error {
 	return nil
 }
 
-// face completes the plan of an interface.
-func (c *compiler) face(p *plan, path string) error {
+// iface completes the plan of an interface.
+func (c *compiler) iface(p *plan, path string) error {
 	choice, ok := c.choices[p.typ]
 	if !ok {
 		return fmt.Errorf("%s: %s cannot be written: there is no choice for this interface", path, p.typ)
