@@ -26,7 +26,7 @@ func filledStore(t *testing.T) files {
 		t.Fatal(err)
 	}
 	for i, b := range []parley.Batch{
-		peopleWithMedia(),
+		filledPeople(),
 		newSessions(),
 		{Sessions: []parley.SessionChange{admissions(), lastWords()}},
 		{Sessions: []parley.SessionChange{turnUnderWay("t1", "1", "blob_redacted")}},
@@ -51,7 +51,7 @@ func filledStore(t *testing.T) files {
 	return f
 }
 
-func peopleWithMedia() parley.Batch {
+func filledPeople() parley.Batch {
 	return parley.Batch{
 		Users: []parley.UserChange{{User: parley.User{ID: "ada", Name: "Ada", Role: parley.RoleOwner}}},
 		Identities: []parley.IdentityChange{

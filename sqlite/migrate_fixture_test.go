@@ -55,7 +55,7 @@ func fillEveryTable(t *testing.T, path string) {
 // everyKindOfRow are batches after which every table has rows, with more than one value in each column.
 func everyKindOfRow() []parley.Batch {
 	return []parley.Batch{
-		peopleAndMedia(), credentials(), createChat(), admitToChat(),
+		everyKindOfPerson(), credentials(), createChat(), admitToChat(),
 		firstTurn(), firstTurnEnds(), secondTurn(), secondTurnWaits(), deliveriesGoOn(), chatAtRest(),
 		{Sessions: []parley.SessionChange{create(forkSession, parley.NewSession{
 			Fork: &parley.ForkPoint{Session: chatSession, Seq: 4}, Metadata: map[string]string{"team": "red"},
@@ -77,7 +77,7 @@ func everyKindOfRow() []parley.Batch {
 	}
 }
 
-func peopleAndMedia() parley.Batch {
+func everyKindOfPerson() parley.Batch {
 	return parley.Batch{
 		Users: []parley.UserChange{
 			{User: parley.User{ID: "anna", Name: "Anna Ü", Role: parley.RoleOwner, CreatedAt: instant}},
