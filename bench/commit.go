@@ -18,11 +18,11 @@ const together64 = 64
 // each beside a bare file. One stretch of each makes a round.
 func (r *run) commits(ctx context.Context) (err error) {
 	store := r.bed.many
-	chats, err := openChats(ctx, store, "together", r.bed.base)
+	inboxes, err := openInboxes(ctx, store, "together", r.bed.base)
 	if err != nil {
 		return err
 	}
-	single, err := openChat(ctx, store, "alone", r.bed.base)
+	single, err := openInbox(ctx, store, "alone", r.bed.base)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (r *run) commits(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, disk.close()) }()
 
 	l := stretch{each: queueLimit, limit: r.cfg.Size.Stretch}
-	all := slices.Concat(chats, []*chat{single})
+	all := slices.Concat(inboxes, []*inbox{single})
 	var together, alone pair
 	err = r.rounds(ctx, "measuring commits", r.cfg.Size.CommitRounds, func(i int) error {
 		if err := inTurns(i,
-			into(&together.value, func() (float64, error) { return admitTogether(ctx, store, chats, l) }),
+			into(&together.value, func() (float64, error) { return admitTogether(ctx, store, inboxes, l) }),
 			into(&together.reference, func() (float64, error) { return disk.together(ctx, together64, l) }),
 		); err != nil {
 			return err
@@ -62,16 +62,16 @@ func (r *run) commits(ctx context.Context) (err error) {
 	return verifyAll(ctx, store, all)
 }
 
-// openChats starts as many sessions as admit at once.
-func openChats(ctx context.Context, store parley.Store, name string, base time.Time) ([]*chat, error) {
-	chats := make([]*chat, together64)
-	for i := range chats {
+// openInboxes starts as many sessions as admit at once.
+func openInboxes(ctx context.Context, store parley.Store, name string, base time.Time) ([]*inbox, error) {
+	inboxes := make([]*inbox, together64)
+	for i := range inboxes {
 		var err error
-		if chats[i], err = openChat(ctx, store, fmt.Sprintf("%s_%d", name, i), base); err != nil {
+		if inboxes[i], err = openInbox(ctx, store, fmt.Sprintf("%s_%d", name, i), base); err != nil {
 			return nil, err
 		}
 	}
-	return chats, nil
+	return inboxes, nil
 }
 
 // recordCommits judges both figures. Together has a second bar: what group
@@ -104,20 +104,20 @@ func into(values *[]float64, f func() (float64, error)) func() error {
 	}
 }
 
-// admitTogether gives the admissions per second of all chats at once.
-func admitTogether(ctx context.Context, store parley.Store, chats []*chat, l stretch) (float64, error) {
+// admitTogether gives the admissions per second of all inboxes at once.
+func admitTogether(ctx context.Context, store parley.Store, inboxes []*inbox, l stretch) (float64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	work := make([][]parley.Batch, len(chats))
+	work := make([][]parley.Batch, len(inboxes))
 	before := 0
-	for i, c := range chats {
+	for i, c := range inboxes {
 		work[i] = c.admissions(l.each)
 		before += c.admitted
 	}
 	var ready, running sync.WaitGroup
 	begin := make(chan struct{})
 	var start time.Time
-	for i, c := range chats {
+	for i, c := range inboxes {
 		ready.Add(1)
 		running.Go(func() {
 			ready.Done()
@@ -139,14 +139,14 @@ func admitTogether(ctx context.Context, store parley.Store, chats []*chat, l str
 	running.Wait()
 	took := time.Since(start)
 	done := -before
-	for _, c := range chats {
+	for _, c := range inboxes {
 		done += c.admitted
 	}
 	return rate(done, took), context.Cause(ctx)
 }
 
-// admitAlone gives the admissions per second of one chat.
-func admitAlone(ctx context.Context, store parley.Store, c *chat, l stretch) (float64, error) {
+// admitAlone gives the admissions per second of one inbox.
+func admitAlone(ctx context.Context, store parley.Store, c *inbox, l stretch) (float64, error) {
 	work := c.admissions(l.each)
 	start := time.Now()
 	for n, b := range work {
@@ -172,10 +172,10 @@ func (r *run) commitDeep(ctx context.Context) error {
 		return err
 	}
 	var p pair
-	empties := make([]*chat, 0, r.cfg.Size.CommitRounds)
+	empties := make([]*inbox, 0, r.cfg.Size.CommitRounds)
 	err = r.rounds(ctx, "measuring "+CommitDeep, r.cfg.Size.CommitRounds, func(i int) error {
 		// A new one each time: it would not stay empty.
-		empty, err := openChat(ctx, store, fmt.Sprintf("empty_%d", i), r.bed.base)
+		empty, err := openInbox(ctx, store, fmt.Sprintf("empty_%d", i), r.bed.base)
 		if err != nil {
 			return err
 		}
@@ -192,11 +192,11 @@ func (r *run) commitDeep(ctx context.Context) error {
 	return verifyAll(ctx, store, append(empties, deep))
 }
 
-// commitPairs admits to both chats in turns and notes the median time of each.
-func (r *run) commitPairs(ctx context.Context, store parley.Store, deep, empty *chat, p *pair) error {
+// commitPairs admits to both inboxes in turns and notes the median time of each.
+func (r *run) commitPairs(ctx context.Context, store parley.Store, deep, empty *inbox, p *pair) error {
 	deepWork, emptyWork := deep.admissions(queueLimit), empty.admissions(queueLimit)
 	var deepTimes, emptyTimes []float64
-	timed := func(c *chat, b parley.Batch) func() (float64, error) {
+	timed := func(c *inbox, b parley.Batch) func() (float64, error) {
 		return func() (float64, error) {
 			start := time.Now()
 			err := c.admit(ctx, store, b)

@@ -17,11 +17,11 @@ func (r *run) commitEncrypted(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, encrypted.Close()) }()
-	plainChats, err := openChats(ctx, plain, "beside", r.bed.base)
+	plainInboxes, err := openInboxes(ctx, plain, "beside", r.bed.base)
 	if err != nil {
 		return err
 	}
-	sealedChats, err := openChats(ctx, encrypted, "sealed", r.bed.base)
+	sealedInboxes, err := openInboxes(ctx, encrypted, "sealed", r.bed.base)
 	if err != nil {
 		return err
 	}
@@ -29,16 +29,16 @@ func (r *run) commitEncrypted(ctx context.Context) (err error) {
 	var p pair
 	err = r.rounds(ctx, "measuring "+Commit64Encrypted, r.cfg.Size.CommitRounds, func(i int) error {
 		if err := inTurns(i,
-			into(&p.value, func() (float64, error) { return admitTogether(ctx, encrypted, sealedChats, l) }),
-			into(&p.reference, func() (float64, error) { return admitTogether(ctx, plain, plainChats, l) }),
+			into(&p.value, func() (float64, error) { return admitTogether(ctx, encrypted, sealedInboxes, l) }),
+			into(&p.reference, func() (float64, error) { return admitTogether(ctx, plain, plainInboxes, l) }),
 		); err != nil {
 			return err
 		}
-		return errors.Join(settle(ctx, encrypted, sealedChats...), settle(ctx, plain, plainChats...))
+		return errors.Join(settle(ctx, encrypted, sealedInboxes...), settle(ctx, plain, plainInboxes...))
 	})
 	if err != nil {
 		return err
 	}
 	r.record(Commit64Encrypted, &p)
-	return errors.Join(verifyAll(ctx, encrypted, sealedChats), verifyAll(ctx, plain, plainChats))
+	return errors.Join(verifyAll(ctx, encrypted, sealedInboxes), verifyAll(ctx, plain, plainInboxes))
 }

@@ -87,7 +87,7 @@ type ackTimes struct{ p99, all pair }
 // ackRounds posts and appends to a bare file, in turns.
 func (r *run) ackRounds(ctx context.Context, l *loader, p *posting) (t ackTimes, err error) {
 	each := max(r.cfg.Size.Posts/AckRounds, 1)
-	size, err := newChat("record", time.Now()).recordBytes()
+	size, err := newInbox("record", time.Now()).recordBytes()
 	if err != nil {
 		return t, err
 	}

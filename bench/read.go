@@ -26,7 +26,7 @@ func (r *run) window(ctx context.Context) error {
 		return err
 	}
 	q := parley.EventQuery{Last: true, Types: []parley.EventType{parley.EventMessage}, Limit: last}
-	read := func(c *chat) func() (float64, error) {
+	read := func(c *inbox) func() (float64, error) {
 		return func() (float64, error) {
 			return typical(repeat, func(int) error {
 				events, err := store.Events(ctx, parley.SeeAll(), c.id, q)

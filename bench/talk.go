@@ -10,9 +10,9 @@ import (
 	"github.com/parley-run/parley/access"
 )
 
-// talk is a chat whose messages are answered.
+// talk is an inbox whose messages are answered.
 type talk struct {
-	*chat
+	*inbox
 	answer string // to each message
 	caller access.Caller
 	closed chan struct{} // gets one for each turn that is over
@@ -21,9 +21,9 @@ type talk struct {
 
 // newTalk makes a talk; it is not stored.
 func newTalk(name string, base time.Time, answer string) *talk {
-	c := newChat(name, base)
+	c := newInbox(name, base)
 	who := parley.Principal{Identity: c.people[0], User: parley.UserID(name), Role: parley.RoleUser, Via: "channel"}
-	return &talk{chat: c, answer: answer, caller: access.NewCaller(who), closed: make(chan struct{}, 1)}
+	return &talk{inbox: c, answer: answer, caller: access.NewCaller(who), closed: make(chan struct{}, 1)}
 }
 
 // says gives the n-th message, as a channel posts it.

@@ -7,8 +7,8 @@ import (
 	"github.com/parley-run/parley"
 )
 
-func verifyAll(ctx context.Context, store parley.Store, chats []*chat) error {
-	for _, c := range chats {
+func verifyAll(ctx context.Context, store parley.Store, inboxes []*inbox) error {
+	for _, c := range inboxes {
 		if err := c.verify(ctx, store); err != nil {
 			return err
 		}
@@ -16,9 +16,9 @@ func verifyAll(ctx context.Context, store parley.Store, chats []*chat) error {
 	return nil
 }
 
-// verify reads back what was left in a chat: a log without gaps, every
+// verify reads back what was left in an inbox: a log without gaps, every
 // acknowledged admission in it once and in order, nothing waiting.
-func (c *chat) verify(ctx context.Context, store parley.Store) error {
+func (c *inbox) verify(ctx context.Context, store parley.Store) error {
 	var seq uint64
 	inputs := 0
 	for {
