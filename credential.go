@@ -127,7 +127,7 @@ type Passcode struct {
 // PasscodeKind says what happens when a code is entered.
 type PasscodeKind string
 
-// The kinds of codes.
+// The kinds of passcodes.
 const (
 	PasscodeLogin PasscodeKind = "login" // a device signs in as the identity
 	PasscodeLink  PasscodeKind = "link"  // the identity and who enters it become one user

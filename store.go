@@ -191,7 +191,7 @@ type PeopleReader interface {
 	AllIdentities(ctx context.Context, after IdentityID, limit int) ([]Identity, error)
 }
 
-// CredentialReader reads tokens, codes and the audit. Who may do that is decided
+// CredentialReader reads tokens, passcodes and the audit. Who may do that is decided
 // above the store.
 type CredentialReader interface {
 	// TokenByHash gives the token with a hash, also one that is over.

@@ -39,10 +39,10 @@ var refused = []struct {
 		b.Tokens = append(b.Tokens, parley.TokenChange{ID: "none", Revoke: true})
 	}},
 	{"a code of which the hash is taken", parley.CodeConflict, func(b *parley.Batch) {
-		b.Passcodes = append(b.Passcodes, codeFor(pair, 1, ben), codeFor(login, 1, ben))
+		b.Passcodes = append(b.Passcodes, passcodeFor(pair, 1, ben), passcodeFor(login, 1, ben))
 	}},
 	{"a code that is gone", parley.CodeNotFound, func(b *parley.Batch) {
-		b.Passcodes = append(b.Passcodes, enter(7))
+		b.Passcodes = append(b.Passcodes, usePasscode(7))
 	}},
 	{"an input with another content", parley.CodeConflict, addChange(admit(away, post("1", "changed")))},
 	{"a body that cannot be stored", parley.CodeInvalid, addChange(appendTo(away, parley.Draft{
@@ -109,7 +109,7 @@ func wideBatch(f *fixture) parley.Batch {
 		Users:      []parley.UserChange{{User: person("ben")}, {User: parley.User{ID: "anna"}, Remove: true}},
 		Identities: []parley.IdentityChange{{Identity: parley.Identity{ID: ben, User: "ben", CreatedAt: f.now}}},
 		Tokens:     []parley.TokenChange{{ID: "one", Revoke: true, Used: f.now}, tokenFor("nine", 1, ben)},
-		Passcodes:  []parley.PasscodeChange{enter(0), codeFor(login, 2, ben)},
+		Passcodes:  []parley.PasscodeChange{usePasscode(0), passcodeFor(login, 2, ben)},
 		Audit:      []parley.AuditEntry{{Action: "sign_in", Actor: ben, Subject: "nine"}},
 	}
 }

@@ -51,9 +51,9 @@ func makesToken(edit func(*parley.Token)) parley.Batch {
 	return parley.Batch{Tokens: []parley.TokenChange{c}}
 }
 
-// makesCode makes a batch of one code, changed by edit.
-func makesCode(edit func(*parley.Passcode)) parley.Batch {
-	c := codeFor(login, 7, ben)
+// makesPasscode makes a batch of one passcode, changed by edit.
+func makesPasscode(edit func(*parley.Passcode)) parley.Batch {
+	c := passcodeFor(login, 7, ben)
 	edit(c.New)
 	return parley.Batch{Passcodes: []parley.PasscodeChange{c}}
 }
@@ -175,7 +175,7 @@ var namePlaces = []namePlace{
 		return makesToken(func(t *parley.Token) { t.Kind, t.Identity, t.Agent = parley.TokenJoin, "", s })
 	}},
 	{"code's identity", true, true, func(s string) parley.Batch {
-		return parley.Batch{Passcodes: []parley.PasscodeChange{codeFor(login, 7, parley.IdentityID("telegram:"+s))}}
+		return parley.Batch{Passcodes: []parley.PasscodeChange{passcodeFor(login, 7, parley.IdentityID("telegram:"+s))}}
 	}},
 	{"audit action", false, true, func(s string) parley.Batch {
 		return parley.Batch{Audit: []parley.AuditEntry{{Action: s}}}

@@ -184,7 +184,7 @@ func expectedWorld(f *fixture) {
 			{Identity: parley.Identity{ID: anna, User: "anna", CreatedAt: f.now}},
 		},
 		Tokens:    []parley.TokenChange{tokenFor("one", 0, anna)},
-		Passcodes: []parley.PasscodeChange{codeFor(link, 0, anna)},
+		Passcodes: []parley.PasscodeChange{passcodeFor(link, 0, anna)},
 		Audit:     []parley.AuditEntry{{Action: "token_created", Actor: anna, Subject: "one"}},
 	})
 	f.change(parley.SessionChange{Session: home, Claim: true, Redact: []uint64{2}})

@@ -30,7 +30,7 @@ var (
 	blobHandles = []parley.BlobHandle{"blob_0a", "blob_0b", "Blob_0a", "blob_%", "blob_é"}
 	origins     = []string{"telegram/main/7", "web:anna/cli:work", "cli:local/sk_v1_0a"}
 
-	// hashes are those of tokens and codes. They differ at one end, where nobody
+	// hashes are those of tokens and passcodes. They differ at one end, where nobody
 	// may stop to look, and hold bytes that text cannot.
 	hashes = [][32]byte{{1}, {2}, {0: 1, 31: 1}, {31: 1}, {31: 2}, {0: 0xff, 31: 0xff}, {15: 0x27}, {0: 'a', 31: ' '}}
 

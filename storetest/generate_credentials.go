@@ -6,7 +6,7 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// credentials adds changes of tokens and codes, and lines of the audit.
+// credentials adds changes of tokens and passcodes, and lines of the audit.
 func (g *generator) credentials(b *parley.Batch) {
 	for g.chance(30) {
 		c := g.token()

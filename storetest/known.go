@@ -46,7 +46,7 @@ func (f *fixture) known(b parley.Batch) universe {
 	return names.universe()
 }
 
-// addCredentials adds the hashes of tokens and codes, and what the audit names.
+// addCredentials adds the hashes of tokens and passcodes, and what the audit names.
 // Codes are in no list, so all hashes are asked for that tests use.
 func (f *fixture) addCredentials(names *nameSets) {
 	f.Helper()

@@ -6,28 +6,28 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// codeFor makes a code that is good for ten minutes from the start of time.
-func codeFor(kind parley.PasscodeKind, hash int, shownTo parley.IdentityID) parley.PasscodeChange {
+// passcodeFor makes a passcode that is good for ten minutes from the start of time.
+func passcodeFor(kind parley.PasscodeKind, hash int, shownTo parley.IdentityID) parley.PasscodeChange {
 	return parley.PasscodeChange{New: &parley.Passcode{
 		Hash: hashes[hash], Kind: kind, Identity: shownTo, CreatedAt: startOfTime, ExpiresAt: startOfTime.Add(10 * time.Minute),
 	}}
 }
 
-// enter uses a code up.
-func enter(hash int) parley.PasscodeChange { return parley.PasscodeChange{Use: hashes[hash]} }
+// usePasscode uses a passcode up.
+func usePasscode(hash int) parley.PasscodeChange { return parley.PasscodeChange{Use: hashes[hash]} }
 
-func (f *fixture) codes(changes ...parley.PasscodeChange) {
+func (f *fixture) changePasscodes(changes ...parley.PasscodeChange) {
 	f.Helper()
 	f.commit(parley.Batch{Passcodes: changes})
 }
 
-func (f *fixture) refuseCode(code parley.Code, changes ...parley.PasscodeChange) {
+func (f *fixture) refusePasscode(code parley.Code, changes ...parley.PasscodeChange) {
 	f.Helper()
 	f.refuse(code, parley.Batch{Passcodes: changes})
 }
 
-// checkCodes makes sure that of all codes these are there.
-func (f *fixture) checkCodes(what string, want ...int) {
+// checkPasscodes makes sure that of all passcodes these are there.
+func (f *fixture) checkPasscodes(what string, want ...int) {
 	f.Helper()
 	var got []int
 	for i, hash := range hashes {
@@ -54,30 +54,30 @@ var passcodeTests = []test{
 				Hash: hashes[i], Kind: kind, Identity: anna,
 				CreatedAt: startOfTime.Add(time.Microsecond), ExpiresAt: startOfTime.Add(time.Hour),
 			}
-			f.codes(parley.PasscodeChange{New: &want})
+			f.changePasscodes(parley.PasscodeChange{New: &want})
 			got, err := f.store.Passcode(f.Context(), hashes[i], f.now)
 			f.code("Passcode", "", err)
 			f.equal("code", want, got)
 		}
 		f.reopen()
-		f.checkCodes("after a reopen", 0, 1, 2)
+		f.checkPasscodes("after a reopen", 0, 1, 2)
 	}},
 	{"a code is used once", func(f *fixture) {
-		f.codes(codeFor(login, 0, anna), codeFor(link, 1, anna))
-		f.refuseCode(parley.CodeNotFound, enter(2))
-		f.codes(enter(0))
-		f.checkCodes("that are left", 1)
-		f.refuseCode(parley.CodeNotFound, enter(0))
-		f.refuseCode(parley.CodeNotFound, enter(1), enter(1))
+		f.changePasscodes(passcodeFor(login, 0, anna), passcodeFor(link, 1, anna))
+		f.refusePasscode(parley.CodeNotFound, usePasscode(2))
+		f.changePasscodes(usePasscode(0))
+		f.checkPasscodes("that are left", 1)
+		f.refusePasscode(parley.CodeNotFound, usePasscode(0))
+		f.refusePasscode(parley.CodeNotFound, usePasscode(1), usePasscode(1))
 		f.refuse(parley.CodeNotFound, parley.Batch{
-			Passcodes: []parley.PasscodeChange{enter(0)}, Users: []parley.UserChange{{User: person("anna")}},
+			Passcodes: []parley.PasscodeChange{usePasscode(0)}, Users: []parley.UserChange{{User: person("anna")}},
 			Tokens: []parley.TokenChange{tokenFor("one", 0, anna)}, Audit: []parley.AuditEntry{{Action: "sign_in"}},
 		})
-		f.codes(codeFor(pair, 2, ben), enter(2))
-		f.checkCodes("after one came and went", 1)
+		f.changePasscodes(passcodeFor(pair, 2, ben), usePasscode(2))
+		f.checkPasscodes("after one came and went", 1)
 	}},
 	{"a code is good until its end", func(f *fixture) {
-		f.codes(codeFor(login, 0, anna))
+		f.changePasscodes(passcodeFor(login, 0, anna))
 		end := startOfTime.Add(10 * time.Minute)
 		for _, c := range []struct {
 			at   time.Time
@@ -96,49 +96,49 @@ var passcodeTests = []test{
 			f.code("Passcode at "+c.at.String(), c.code, err)
 		}
 		for _, at := range []time.Time{end, end.Add(time.Hour)} {
-			f.refuse(parley.CodeNotFound, parley.Batch{At: at, Passcodes: []parley.PasscodeChange{enter(0)}})
+			f.refuse(parley.CodeNotFound, parley.Batch{At: at, Passcodes: []parley.PasscodeChange{usePasscode(0)}})
 		}
-		f.commit(parley.Batch{At: end.Add(-time.Microsecond), Passcodes: []parley.PasscodeChange{enter(0)}})
-		f.checkCodes("after it was used at the last moment")
+		f.commit(parley.Batch{At: end.Add(-time.Microsecond), Passcodes: []parley.PasscodeChange{usePasscode(0)}})
+		f.checkPasscodes("after it was used at the last moment")
 	}},
 	{"a code replaces others of its kind and identity", func(f *fixture) {
-		f.codes(codeFor(login, 0, anna), codeFor(link, 1, anna), codeFor(login, 2, ben))
-		f.codes(codeFor(login, 3, anna))
-		f.checkCodes("after another", 1, 2, 3)
-		f.refuseCode(parley.CodeNotFound, enter(0))
-		f.codes(codeFor(login, 3, anna))
-		f.checkCodes("after the same again", 1, 2, 3)
-		f.codes(codeFor(login, 0, ben), codeFor(login, 4, ben))
-		f.checkCodes("after two at once", 1, 3, 4)
+		f.changePasscodes(passcodeFor(login, 0, anna), passcodeFor(link, 1, anna), passcodeFor(login, 2, ben))
+		f.changePasscodes(passcodeFor(login, 3, anna))
+		f.checkPasscodes("after another", 1, 2, 3)
+		f.refusePasscode(parley.CodeNotFound, usePasscode(0))
+		f.changePasscodes(passcodeFor(login, 3, anna))
+		f.checkPasscodes("after the same again", 1, 2, 3)
+		f.changePasscodes(passcodeFor(login, 0, ben), passcodeFor(login, 4, ben))
+		f.checkPasscodes("after two at once", 1, 3, 4)
 	}},
 	{"a hash is taken once", func(f *fixture) {
-		f.codes(codeFor(login, 0, anna), codeFor(login, 1, ben))
-		f.refuseCode(parley.CodeConflict, codeFor(link, 0, anna))
-		f.refuseCode(parley.CodeConflict, codeFor(login, 0, ben))
-		f.checkCodes("of which none was replaced", 0, 1)
-		f.codes(enter(0), codeFor(link, 0, anna))
+		f.changePasscodes(passcodeFor(login, 0, anna), passcodeFor(login, 1, ben))
+		f.refusePasscode(parley.CodeConflict, passcodeFor(link, 0, anna))
+		f.refusePasscode(parley.CodeConflict, passcodeFor(login, 0, ben))
+		f.checkPasscodes("of which none was replaced", 0, 1)
+		f.changePasscodes(usePasscode(0), passcodeFor(link, 0, anna))
 		f.tokens(tokenFor("one", 0, anna)) // that of a token is another matter
-		f.checkCodes("after it was freed", 0, 1)
+		f.checkPasscodes("after it was freed", 0, 1)
 	}},
 	{"those that are over go when a code comes", func(f *fixture) {
-		short := codeFor(login, 0, anna)
+		short := passcodeFor(login, 0, anna)
 		short.New.ExpiresAt = startOfTime.Add(time.Minute)
-		f.codes(short, codeFor(link, 1, anna), codeFor(pair, 2, anna))
-		f.commit(parley.Batch{At: startOfTime.Add(time.Minute - time.Microsecond), Passcodes: []parley.PasscodeChange{codeFor(login, 3, ben)}})
-		f.checkCodes("a moment before its end", 0, 1, 2, 3)
+		f.changePasscodes(short, passcodeFor(link, 1, anna), passcodeFor(pair, 2, anna))
+		f.commit(parley.Batch{At: startOfTime.Add(time.Minute - time.Microsecond), Passcodes: []parley.PasscodeChange{passcodeFor(login, 3, ben)}})
+		f.checkPasscodes("a moment before its end", 0, 1, 2, 3)
 		f.commit(parley.Batch{At: startOfTime.Add(time.Hour), Tokens: []parley.TokenChange{tokenFor("one", 0, anna)}})
-		f.checkCodes("after a batch without codes", 0, 1, 2, 3)
-		f.commit(parley.Batch{At: startOfTime.Add(time.Minute), Passcodes: []parley.PasscodeChange{codeFor(pair, 0, ben)}})
-		f.checkCodes("of which one has the hash of what is over", 0, 1, 2, 3)
-		late := codeFor(login, 4, ben)
+		f.checkPasscodes("after a batch without codes", 0, 1, 2, 3)
+		f.commit(parley.Batch{At: startOfTime.Add(time.Minute), Passcodes: []parley.PasscodeChange{passcodeFor(pair, 0, ben)}})
+		f.checkPasscodes("of which one has the hash of what is over", 0, 1, 2, 3)
+		late := passcodeFor(login, 4, ben)
 		late.New.ExpiresAt = startOfTime.Add(time.Hour)
 		f.commit(parley.Batch{At: startOfTime.Add(10 * time.Minute), Passcodes: []parley.PasscodeChange{late}})
-		f.checkCodes("at the end of all others", 4)
+		f.checkPasscodes("at the end of all others", 4)
 	}},
 	{"of many who enter a code one wins", func(f *fixture) {
 		for range tenth(100) {
-			f.commit(parley.Batch{At: f.now, Passcodes: []parley.PasscodeChange{codeFor(login, 0, anna)}})
-			won := race(f, 16, func(int) parley.Batch { return parley.Batch{Passcodes: []parley.PasscodeChange{enter(0)}} })
+			f.commit(parley.Batch{At: f.now, Passcodes: []parley.PasscodeChange{passcodeFor(login, 0, anna)}})
+			won := race(f, 16, func(int) parley.Batch { return parley.Batch{Passcodes: []parley.PasscodeChange{usePasscode(0)}} })
 			f.equal("who signed in", 1, len(won))
 		}
 	}},

@@ -18,7 +18,7 @@ type universe struct {
 	refs       []parley.InputRef
 	users      []parley.UserID
 	identities []parley.IdentityID
-	hashes     [][32]byte // of tokens and codes
+	hashes     [][32]byte // of tokens and passcodes
 	actions    []string   // in the audit
 	blobs      []parley.BlobHandle
 	agents     []string

@@ -7,7 +7,7 @@ import (
 	"github.com/parley-run/parley"
 )
 
-// aboutCredentials asks for tokens and codes by their hashes, codes also at
+// aboutCredentials asks for tokens and passcodes by their hashes, passcodes also at
 // instants at which they are over, and for the tokens of each and of all.
 func aboutCredentials(u universe) []question {
 	var list []question
