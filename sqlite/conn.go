@@ -177,6 +177,9 @@ func (c *conn) each(f func(r row) error, sql string, args ...any) error {
 	return done(s.Stmt)
 }
 
+// errStop ends a walk through rows, whose caller has what it wants.
+var errStop = errors.New("stop")
+
 // done ends the use of a statement and gives the error of its last step. When
 // the context ends between two steps, only the statement knows it, and forgets
 // it when it is reset.

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/parley-run/parley"
@@ -156,4 +158,41 @@ func (t *tx) saveHead(h *head) error {
 // setPreview writes a preview at once, also to the head of another session than those of the batch.
 func (t *tx) setPreview(session int64, seq uint64, text string) error {
 	return t.c.exec(`UPDATE heads SET preview_seq = ?, preview = ? WHERE nr = ?`, seq, text, session)
+}
+
+// resetPreview sets a session's preview to that of the last message at or before
+// seq that has one, and removes it if there is none. It walks back from there,
+// so it takes as long as the last message is away.
+func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
+	for _, s := range slices.Backward(list) {
+		last := min(s.last, seq)
+		if s.first > last {
+			continue
+		}
+		var at uint64
+		var text string
+		err := t.c.each(func(r row) error {
+			body, err := parley.DecodeBody(parley.EventMessage, []byte(r.text(1)))
+			if err != nil {
+				return err
+			}
+			m, ok := body.(*parley.Message)
+			if !ok {
+				return nil
+			}
+			if text = m.Preview(); text == "" {
+				return nil
+			}
+			at = seqOf(r.int(0))
+			return errStop
+		}, `SELECT id, body FROM events WHERE id BETWEEN ? AND ? AND type = 'session:message' ORDER BY id DESC`,
+			eventID(s.log, s.first), eventID(s.log, last))
+		switch {
+		case errors.Is(err, errStop):
+			return t.setPreview(session, at, text)
+		case err != nil:
+			return err
+		}
+	}
+	return t.setPreview(session, 0, "")
 }

@@ -143,7 +143,7 @@ func (in *intents) fileToWrite() (*intentFile, error) {
 	path := in.path(in.current)
 	opened, err := in.store.openPlain(path)
 	if err == nil {
-		shareFile(in.store.path, path)
+		matchOwner(in.store.path, path)
 		// Without its name a file is lost.
 		err = disk.SyncFolder(filepath.Dir(path))
 	}

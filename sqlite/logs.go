@@ -1,12 +1,5 @@
 package sqlite
 
-import (
-	"errors"
-	"slices"
-
-	"github.com/parley-run/parley"
-)
-
 // segment is a stretch of a log that a session shows: the events with the seqs
 // from first to last.
 type segment struct {
@@ -58,44 +51,4 @@ func (t *tx) shareLogs(session int64, parent *head, seq uint64) error {
 		}
 	}
 	return t.resetPreview(session, list, seq)
-}
-
-// errStop ends a walk through rows, whose caller has what it wants.
-var errStop = errors.New("stop")
-
-// resetPreview sets a session's preview to that of the last message at or before
-// seq that has one, and removes it if there is none. It walks back from there,
-// so it takes as long as the last message is away.
-func (t *tx) resetPreview(session int64, list []segment, seq uint64) error {
-	for _, s := range slices.Backward(list) {
-		last := min(s.last, seq)
-		if s.first > last {
-			continue
-		}
-		var at uint64
-		var text string
-		err := t.c.each(func(r row) error {
-			body, err := parley.DecodeBody(parley.EventMessage, []byte(r.text(1)))
-			if err != nil {
-				return err
-			}
-			m, ok := body.(*parley.Message)
-			if !ok {
-				return nil
-			}
-			if text = m.Preview(); text == "" {
-				return nil
-			}
-			at = seqOf(r.int(0))
-			return errStop
-		}, `SELECT id, body FROM events WHERE id BETWEEN ? AND ? AND type = 'session:message' ORDER BY id DESC`,
-			eventID(s.log, s.first), eventID(s.log, last))
-		switch {
-		case errors.Is(err, errStop):
-			return t.setPreview(session, at, text)
-		case err != nil:
-			return err
-		}
-	}
-	return t.setPreview(session, 0, "")
 }

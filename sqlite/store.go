@@ -148,7 +148,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.openWriter(ctx, found); err != nil {
 		return errors.Join(s.translateOpen(err), s.lock.release())
 	}
-	shareFile(s.path, s.path+".lock") // who may read the store looks at it
+	matchOwner(s.path, s.path+".lock") // who may read the store looks at it
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (s *Store) peek() (version int, err error) {
 		return 0, err
 	}
 	version, err = readVersion(s.path, c)
-	shareWALIndex(s.path)
+	matchOwnerOfWALIndex(s.path)
 	return version, errors.Join(err, c.close())
 }
 
@@ -243,7 +243,7 @@ func (s *Store) connectWriter() (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	shareWALIndex(s.path)
+	matchOwnerOfWALIndex(s.path)
 	return c, nil
 }
 

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// shareWALIndex gives the index of the WAL the mode and the owner of
+// matchOwnerOfWALIndex gives the index of the WAL the mode and the owner of
 // the database.
-func shareWALIndex(path string) { shareFile(path, path+walIndexSuffix) }
+func matchOwnerOfWALIndex(path string) { matchOwner(path, path+walIndexSuffix) }
 
-// shareFile gives a file beside the database its mode and its owner. It is made as whoever comes first: if that is root, who
+// matchOwner gives a file beside the database its mode and its owner. It is made as whoever comes first: if that is root, who
 // only looks, nobody else could write any more. Who may not change it leaves it.
-func shareFile(path, beside string) {
+func matchOwner(path, beside string) {
 	db, err := os.Stat(path)
 	if err != nil {
 		return
