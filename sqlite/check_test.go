@@ -295,19 +295,3 @@ func TestCheck_Plans(t *testing.T) {
 		}
 	}
 }
-
-// column gives one column of what a statement gives.
-func column(t *testing.T, c *sqlite3.Conn, sql string, i int) (values []string) {
-	t.Helper()
-	s, _, err := c.Prepare(sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s.Step() {
-		values = append(values, s.ColumnText(i))
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return values
-}

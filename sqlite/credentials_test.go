@@ -14,22 +14,6 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// plan gives how a statement is carried out.
-func plan(t *testing.T, c *sqlite3.Conn, sql string) (steps []string) {
-	t.Helper()
-	s, _, err := c.Prepare("EXPLAIN QUERY PLAN " + sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s.Step() {
-		steps = append(steps, s.ColumnText(3))
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return steps
-}
-
 // credentialBatches make, change and use up everything there is of credentials.
 func credentialBatches() []parley.Batch {
 	token := parley.Token{ID: "one", Kind: parley.TokenUser, Hash: [32]byte{1}, Identity: "web:anna"}

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -14,16 +13,6 @@ import (
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/sqlite"
 )
-
-// newcomer makes a session of a number.
-func newcomer(i int) parley.Batch {
-	source := parley.Source{Kind: "web"}
-	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
-		Session: parley.SessionID(fmt.Sprintf("web:%d", i)),
-		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
-		Events:  []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
-	}}}
-}
 
 // TestGroupTakesInWhoComes: batches that come while a group is applied are committed
 // with it.

@@ -9,35 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/sqlite"
 )
-
-var instant = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// said is a batch that makes a session with one message.
-func said(id parley.SessionID, text string) parley.Batch {
-	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
-		Session: id,
-		Create: &parley.NewSession{
-			Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect,
-		},
-		Events: []parley.Draft{{Body: &parley.Message{
-			ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)},
-		}}},
-	}}}
-}
-
-func commit(t testing.TB, s parley.Store, b parley.Batch) parley.Result {
-	t.Helper()
-	result, err := s.Commit(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
-}
 
 func TestSecondWriterIsToldWhoHasTheStore(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ncruces/go-sqlite3/vfs"
-
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
 	"github.com/parley-run/parley/internal/soak"
@@ -18,22 +16,6 @@ import (
 )
 
 const cutsPerStore = 5
-
-// useVFS registers a VFS for the time of the test and gives a config for it.
-func useVFS(t *testing.T, v vfs.VFS) sqlite.Config {
-	t.Helper()
-	name := fmt.Sprintf("test_%p", v)
-	vfs.Register(name, v)
-	t.Cleanup(func() { vfs.Unregister(name) })
-	return sqlite.WithVFS(sqlite.Config{}, name)
-}
-
-// unsynced is a config for checks of what survived. There are many, and real syncs would make
-// them wait for the disk without proving more.
-func unsynced(t *testing.T) sqlite.Config {
-	t.Helper()
-	return useVFS(t, faultvfs.NewDisk(0))
-}
 
 // cutLife runs the load on the store in dir until the power goes, and puts
 // what survives into next. One writer in three runs alone: then the seed repeats

@@ -21,31 +21,12 @@ import (
 	"github.com/parley-run/parley/sqlite"
 )
 
-// words reads the messages of a session as a turn does.
-func words(ctx context.Context, t testing.TB, s parley.Store, id parley.SessionID) []parley.Event {
-	t.Helper()
-	events, err := s.Events(ctx, parley.SeeAll(), id, parley.EventQuery{Types: []parley.EventType{parley.EventMessage}, Limit: parley.MaxPageSize})
-	if err != nil {
-		t.Error(err)
-	}
-	for i, e := range events {
-		if e.Session != id || i > 0 && e.Seq <= events[i-1].Seq {
-			t.Errorf("event %d of %s comes as %d of %q", e.Seq, id, i, e.Session)
-		}
-	}
-	return events
-}
-
 // more says something more in a session.
 func more(id parley.SessionID, n int, text string) parley.Batch {
 	b := said(id, text)
 	b.Sessions[0].Create = nil
 	b.Sessions[0].Events[0].Body.(*parley.Message).ID = fmt.Sprint("m", n) //nolint:forcetypeassert // said makes it
 	return b
-}
-
-func redact(id parley.SessionID, seqs ...uint64) parley.Batch {
-	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{Session: id, Redact: seqs}}}
 }
 
 func taken(e parley.Event) bool { return bytes.Equal(e.Data, parley.TombstoneData) }
