@@ -42,9 +42,18 @@ func MigrateTo(ctx context.Context, s *Store, version int) error {
 	return errors.Join(err, c.close())
 }
 
-// Abandon lets go of a store as a dying process does: nothing is flushed or
-// closed, only the lock is gone.
-func Abandon(s *Store) error { return s.lock.release() }
+// Abandon lets go of a store as the system does for a process that died: its files are closed, and the lock is gone, but nothing is moved,
+// taken away or emptied. Close then finds nothing to do, because by that time the store may be another's.
+func Abandon(s *Store) (err error) {
+	s.closeOnce.Do(func() {
+		s.writer.stop()
+		err = errors.Join(s.readers.close(), s.writer.wal.mover.close(), s.writer.abandonOpen())
+		s.recall.suspend()
+		s.unregisterVFS()
+		err = errors.Join(err, s.lock.release())
+	})
+	return err
+}
 
 // HoldWriter makes the writer wait, in a group that has nothing to commit yet, until the
 // returned function is called. It returns when the writer waits.
