@@ -73,8 +73,9 @@ func (p *prepared) findDuplicate(t *tx) (found bool, err error) {
 		for j := range p.changes[i].inputs {
 			ref := p.changes[i].Admit[j].Ref
 			var hash []byte
-			found, err := t.c.one(func(r row) { hash = r.blob(0) },
-				`SELECT hash FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
+			gone := false // with its session
+			found, err := t.c.one(func(r row) { hash, gone = r.blob(0), r.bool(1) },
+				`SELECT hash, gone IS NOT NULL FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
 			if err != nil {
 				return false, err
 			}
@@ -87,6 +88,7 @@ func (p *prepared) findDuplicate(t *tx) (found bool, err error) {
 			in, err := readInput(t.c, ref)
 			*t.result = parley.Result{Duplicate: &in}
 			t.wrote = false
+			t.scrub = gone || len(hash) == 0 // what was taken away has come again, and may be in the intents
 			return true, err
 		}
 	}

@@ -182,7 +182,7 @@ func (p killPlan) kill(ctx context.Context, acked func(ack)) error {
 // store, at moments of every kind.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	kills, seed := soak.Count(200, 1000), soak.Seed(t)
+	kills, seed := soak.Count(200, 2000), soak.Seed(t)
 	stores := (kills + killsPerStore - 1) / killsPerStore
 	for i := range stores {
 		n := min(killsPerStore, kills-i*killsPerStore)

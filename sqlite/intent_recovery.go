@@ -27,7 +27,8 @@ func (w *writer) recover(applied uint64) error {
 		err := w.write(g)
 		for _, r := range g.requests {
 			if err == nil && r.err != nil && !refused(r.err) {
-				err = r.err
+				err = invalid("%s holds a change that cannot be applied (%v); restore a backup, or move it away to go on without that change and those after it",
+					w.store.path+intentPrefix+"*", r.err)
 			}
 		}
 		*g = group{}
@@ -58,17 +59,31 @@ func (w *writer) recover(applied uint64) error {
 	if err := errors.Join(err, in.close(false)); err != nil {
 		return err
 	}
-	// Nobody knows what of the WAL is on the disk after a crash; moved, it is.
-	w.wal.mustRenew = true
-	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
-		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
-	} else if err != nil {
-		return fmt.Errorf("move the write-ahead log after a crash: %w", err)
+	if err := w.makeDurable(); err != nil {
+		return err
 	}
 	if _, err := in.openExisting(w.store.openPlain); err != nil {
 		return err
 	}
 	return in.reset(func() (uint64, bool) { return w.numbered, w.numbered > w.appliedInDB })
+}
+
+// makeDurable has the disk have what the WAL has: after a crash nobody knows what of it is there. It is written anew; where that cannot be
+// done ([movesBeside]) it is moved, which whoever reads an older moment holds up.
+func (w *writer) makeDurable() error {
+	w.wal.mustRenew = true
+	if movesBeside {
+		if err := w.renewWAL(); err != nil {
+			return fmt.Errorf("write the write-ahead log anew after a crash: %w", err)
+		}
+		return nil
+	}
+	if err := w.moveAll(); errors.Is(err, sqlite3.BUSY) {
+		return parley.Errorf(parley.CodeUnavailable, "another process has been reading the store since before its last stop, and is in the way; stop it first")
+	} else if err != nil {
+		return fmt.Errorf("move the write-ahead log after a crash: %w", err)
+	}
+	return nil
 }
 
 // openExisting opens the files that are there, and reports whether there are any.

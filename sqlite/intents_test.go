@@ -412,3 +412,73 @@ func TestIntents_RedactionBeside(t *testing.T) {
 		}
 	}
 }
+
+// TestIntents_OpenedBesideReader: a store whose process died is opened while another reads an older moment of it, for as long as that takes.
+func TestIntents_OpenedBesideReader(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	commit(t, s, newcomer(0))
+	reader, err := sqlite.Open(t.Context(), path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := sync.OnceFunc(sqlite.HoldReader(t.Context(), reader))
+	defer release()
+	commit(t, s, newcomer(1))
+	if err := sqlite.Abandon(s); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + "-intents-?"); err != nil || len(left) == 0 {
+		t.Fatalf("no intents are left, so that this shows nothing: %v", err)
+	}
+	s, err = sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, newcomer(2))
+	for range 2 {
+		if events, _, err := s.Log(t.Context(), parley.SeeAll(), 0, 10); err != nil || len(events) != 3 {
+			t.Errorf("%d events, %v", len(events), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if s, err = sqlite.Open(t.Context(), path, sqlite.Config{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release()
+	if err := errors.Join(s.Close(), reader.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestIntents_Failed: a batch that was answered with an error, because what it changes is damaged, is not tried again when the store is opened
+// after a crash: then nobody could open it.
+func TestIntents_Failed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "parley.db")
+	s := openStore(t, path)
+	commit(t, s, said("cli:a", "hello"))
+	if err := sqlite.Damage(t.Context(), s, `UPDATE sessions SET metadata = '{'`); err != nil {
+		t.Fatal(err)
+	}
+	patch := parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+		Session: "cli:a", Patch: parley.SessionPatch{Metadata: map[string]string{"color": "red"}},
+	}}}
+	if _, err := s.Commit(t.Context(), patch); parley.CodeOf(err) != parley.CodeInternal {
+		t.Fatalf("it is damaged, but: %v", err)
+	}
+	if err := sqlite.Abandon(s); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, said("cli:b", "hello"))
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -55,8 +55,10 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	ended = true
 	closeErr := s.readers.giveBack(c, err)
 	err = s.writer.walSyncs.orLost(err)
-	if err == nil {
-		err = s.writer.awaitDurable(ctx)
+	if err == nil || refused(err) { // also that something is not there any more
+		if waitErr := s.writer.awaitDurable(ctx); waitErr != nil {
+			err = waitErr
+		}
 	}
 	return translate(op, errors.Join(orEnd(ctx, err), closeErr))
 }

@@ -235,3 +235,35 @@ func TestRedactedTextLeavesWhileReadersOverlap(t *testing.T) {
 		}
 	})
 }
+
+// TestRedactedTextDoesNotComeAgain: a message that was taken away, and is sent once more by who does not know of that, is told to be there already
+// and leaves nothing behind.
+func TestRedactedTextDoesNotComeAgain(t *testing.T) {
+	t.Parallel()
+	for name, takeAway := range map[string]parley.SessionChange{
+		"redacted": {Session: "cli:a", Redact: []uint64{1}},
+		"deleted":  {Session: "cli:a", Delete: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := openStore(t, filepath.Join(dir, "parley.db"))
+			b := said("cli:a", "")
+			b.Sessions[0].Events = nil
+			b.Sessions[0].Admit = []parley.Input{{
+				Ref: parley.InputRef{Origin: "cli/a", ID: "1"}, Kind: parley.InputMessage, State: parley.InputDone,
+				Parts: []parley.Part{parley.TextPart("<<secret>>")}, Sender: parley.Sender{ID: "1"}, Principal: loadPrincipal,
+			}}
+			commit(t, s, b)
+			commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{takeAway}})
+			if commit(t, s, b).Duplicate == nil {
+				t.Error("it is not known any more")
+			}
+			// Intents are emptied after the answer, and before the next group.
+			commit(t, s, parley.Batch{At: instant})
+			if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
+				t.Errorf("the text is in %v", names)
+			}
+		})
+	}
+}

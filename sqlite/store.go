@@ -139,11 +139,9 @@ func (s *Store) open(ctx context.Context) error {
 	if s.lock, err = takeLock(s.path + ".lock"); err != nil {
 		return err
 	}
-	if !found {
-		// Who had the lock until now may have made it.
-		if found, err = inspect(s.path, s.cfg.Key); err != nil {
-			return errors.Join(err, s.lock.release())
-		}
+	// Who had the lock until now may have made it, or put another in its place.
+	if found, err = inspect(s.path, s.cfg.Key); err != nil {
+		return errors.Join(err, s.lock.release())
 	}
 	if err := s.openWriter(ctx, found); err != nil {
 		return errors.Join(s.translateOpen(err), s.lock.release())

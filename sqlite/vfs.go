@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"strconv"
+	"sync/atomic"
+
 	"github.com/ncruces/go-sqlite3/util/vfsutil"
 	"github.com/ncruces/go-sqlite3/vfs"
 )
@@ -10,15 +13,20 @@ import (
 // no longer use, and has them written early ([dbFile]). All other files are left alone.
 type writerVFS struct{ vfs.VFS }
 
+// writerVFSNumber tells those over the same VFS apart.
+var writerVFSNumber atomic.Int64
+
 // registerWriterVFS registers a writerVFS over the VFS named base. Unregister is
 // for when no connection uses it any more: what is registered is never freed.
 func registerWriterVFS(base string) (name string, unregister func()) {
 	name = "parley-" + base
-	vfs.Register(name, writerVFS{vfs.Find(base)})
 	if base == "" {
 		// Shared by all stores, and it holds nothing.
+		vfs.Register(name, writerVFS{vfs.Find(base)})
 		return name, func() {}
 	}
+	name += "-" + strconv.FormatInt(writerVFSNumber.Add(1), 10) // a copy is written beside the store's own
+	vfs.Register(name, writerVFS{vfs.Find(base)})
 	return name, func() { vfs.Unregister(name) }
 }
 

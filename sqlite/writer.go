@@ -144,8 +144,11 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 			return translate("commit", errors.Join(err, w.giveUp()))
 		default:
 			r.err, r.result = translate("commit", err), parley.Result{}
+			// If it is written down, and the store did not say that it is dealt with, it would fail again whenever the store is opened.
+			wrote = wrote || r.batch != nil && r.number != 0 && !refused(r.err)
 		}
 	}
+	w.wal.scrub = w.wal.scrub || scrub // also if it fails: it may be there all the same
 	if !wrote {
 		if err := w.conn.exec("ROLLBACK"); err != nil {
 			return translate("commit", errors.Join(err, w.giveUp()))
@@ -155,7 +158,6 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	if scrub {
 		w.store.recall.suspend()
 	}
-	w.wal.scrub = w.wal.scrub || scrub // also if it fails: it may be there all the same
 	if err := w.commit(g); err != nil {
 		w.store.recall.suspend() // who sees it may see what is not there later
 		return unknownOutcome(errors.Join(err, w.giveUp()))
