@@ -30,7 +30,7 @@ func openInbox(ctx context.Context, store parley.Store, name string, base time.T
 	b := parley.Batch{At: base, Expect: []parley.Expectation{parley.KeyIs{Key: c.key}}}
 	c.add(&b, 0)
 	if _, err := store.Commit(ctx, b); err != nil {
-		return nil, fmt.Errorf("open chat %s: %w", name, err)
+		return nil, fmt.Errorf("open inbox %s: %w", name, err)
 	}
 	return c, nil
 }

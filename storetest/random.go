@@ -53,8 +53,8 @@ func RunRandom(t *testing.T, h Harness, cfg RandomConfig) {
 	t.Run("sequences", func(t *testing.T) {
 		randomSeed := rand.Uint64N(1 << 53)
 		t.Logf("fixed seed: %d, random seed: %d", fixedSeed, randomSeed)
-		runSeed(t, h, cfg, "fixed", fixedSeed, cfg.Sequences/2, cover)
-		runSeed(t, h, cfg, "random", randomSeed, cfg.Sequences-cfg.Sequences/2, cover)
+		runSeed(t, h, "fixed", fixedSeed, cfg.Sequences/2, cover)
+		runSeed(t, h, "random", randomSeed, cfg.Sequences-cfg.Sequences/2, cover)
 	})
 	if t.Failed() {
 		return
@@ -67,7 +67,7 @@ func RunRandom(t *testing.T, h Harness, cfg RandomConfig) {
 
 // runSeed runs sequences with the seeds from the given one on, in parallel
 // parts. Each part is a test of its own, so that a harness may stop it.
-func runSeed(t *testing.T, h Harness, cfg RandomConfig, name string, seed uint64, count int, cover *coverage) {
+func runSeed(t *testing.T, h Harness, name string, seed uint64, count int, cover *coverage) {
 	const part = 25
 	for from := 0; from < count; from += part {
 		t.Run(fmt.Sprintf("%s_%d", name, from), func(t *testing.T) {
