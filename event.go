@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -149,9 +150,20 @@ func NewBody(t EventType) EventBody {
 	return nil
 }
 
+// checkHasBody refuses no body, and a pointer to none.
+func checkHasBody(body EventBody) error {
+	if v := reflect.ValueOf(body); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return invalidf("an event has no body")
+	}
+	return nil
+}
+
 // EncodeBody checks a body and encodes it for storage. It fails with
 // [CodeInvalid] or [CodeTooLarge].
 func EncodeBody(body EventBody) (json.RawMessage, error) {
+	if err := checkHasBody(body); err != nil {
+		return nil, err
+	}
 	if err := body.validate(); err != nil {
 		return nil, err
 	}

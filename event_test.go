@@ -118,6 +118,22 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestNilBodies: a pointer to no body is refused as no body is, whatever it would point to.
+func TestNilBodies(t *testing.T) {
+	t.Parallel()
+	bodies := []parley.EventBody{nil, (*parley.Custom)(nil), (*parley.Tombstone)(nil)}
+	for _, name := range parley.EventTypes() {
+		of := reflect.TypeOf(parley.NewBody(name))
+		bodies = append(bodies, reflect.Zero(of).Interface().(parley.EventBody))
+	}
+	for _, body := range bodies {
+		_, err := parley.EncodeBody(body)
+		wantCode(t, err, parley.CodeInvalid)
+		batch := parley.Batch{At: time.Unix(1, 0), Sessions: []parley.SessionChange{{Session: "cli:a", Events: []parley.Draft{{Body: body}}}}}
+		wantCode(t, batch.Validate(), parley.CodeInvalid)
+	}
+}
+
 func TestMinimalBodies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []parley.EventBody{

@@ -248,8 +248,8 @@ func (p *SessionPatch) validate() error {
 }
 
 func (d *Draft) validate() error {
-	if d.Body == nil {
-		return invalidf("an event has no body")
+	if err := checkHasBody(d.Body); err != nil {
+		return err
 	}
 	if d.Body.EventType() == EventInput {
 		return invalidf("a %s event is written by admitting its input", EventInput)

@@ -97,6 +97,9 @@ var badBatches = []badBatch{
 
 	simple("expectation that is nil", parley.Batch{Expect: []parley.Expectation{nil}}),
 	simple("event without a body", with(appendTo(home, parley.Draft{}))),
+	simple("event whose message is nil", wrote((*parley.Message)(nil))),
+	simple("event whose custom body is nil", wrote((*parley.Custom)(nil))),
+	simple("event whose tombstone is nil", wrote((*parley.Tombstone)(nil))),
 	simple("input event that is not an input", wrote(&parley.Admitted{ID: "1", Origin: "o", Kind: parley.InputMessage})),
 	simple("tombstone", wrote(&parley.Tombstone{Of: parley.EventMessage})),
 	simple("session twice", parley.Batch{
