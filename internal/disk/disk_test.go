@@ -86,3 +86,14 @@ func TestLock(t *testing.T) {
 		t.Errorf("after it was given back: %v", err)
 	}
 }
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if room, err := disk.Room(dir); err != nil || room == 0 {
+		t.Errorf("got %d, %v", room, err)
+	}
+	if _, err := disk.Room(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a folder that is not there has room")
+	}
+}

@@ -71,5 +71,5 @@ func Room(dir string) (uint64, error) {
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return 0, err
 	}
-	return fs.Bavail * uint64(fs.Bsize), nil
+	return uint64(fs.Bavail) * uint64(fs.Bsize), nil //nolint:unconvert // FreeBSD has a signed number of blocks there
 }
