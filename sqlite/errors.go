@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/internal/disk"
 )
 
 // translate turns an error of the driver into one of the domain. Errors of the
@@ -22,14 +22,18 @@ func translate(op string, err error) error {
 	}
 	e := &parley.Error{Code: parley.CodeInternal, Op: op, Err: err}
 	var code sqlite3.ErrorCode
+	var extended sqlite3.ExtendedErrorCode
+	_, _ = errors.As(err, &code), errors.As(err, &extended)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Code, e.Message = parley.CodeUnavailable, "gave up waiting for the store"
-	case errors.Is(err, syscall.ENOSPC):
+	case isFull(err):
 		e.Code, e.Message = parley.CodeUnavailable, diskFull
-	case !errors.As(err, &code):
-	case code == sqlite3.FULL:
-		e.Code, e.Message = parley.CodeUnavailable, diskFull
+		if op == opOpen {
+			e.Message = diskFullAtStart
+		}
+	case extended == sqlite3.IOERR_SHMSIZE:
+		e.Code, e.Message = parley.CodeUnavailable, "the index of the store's write-ahead log cannot grow; free some space if the disk is full, and look whether the file may be written"
 	case code == sqlite3.IOERR, code == sqlite3.CANTOPEN, code == sqlite3.READONLY, code == sqlite3.PERM:
 		e.Code, e.Message = parley.CodeUnavailable, "the store's files cannot be read or written"
 	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
@@ -46,7 +50,16 @@ func damaged(err error) bool {
 	return errors.As(err, &code) && (code == sqlite3.CORRUPT || code == sqlite3.NOTADB)
 }
 
-const diskFull = "the disk is full; free some space, the store goes on by itself"
+// isFull reports whether err says that the disk is full.
+func isFull(err error) bool { return errors.Is(err, sqlite3.FULL) || disk.IsFull(err) }
+
+// opOpen is the operation in which there is no store yet that could go on by itself.
+const opOpen = "open store"
+
+const (
+	diskFull        = "the disk is full; free some space, the store goes on by itself"
+	diskFullAtStart = "the disk is full; free some space and try again"
+)
 
 // refused reports whether err says that this batch cannot be applied, while the
 // store is well.
@@ -96,9 +109,13 @@ func invalid(format string, args ...any) error {
 
 // unknownOutcome is for a batch that may or may not have been written.
 func unknownOutcome(cause error) error {
+	message := "the store could not confirm the change; repeat it with the same input id"
+	if isFull(cause) {
+		message = "the disk is full, and the store could not confirm the change; free some space and repeat it with the same input id"
+	}
 	return &parley.Error{
 		Code: parley.CodeUnavailable, Op: "commit",
-		Message: "the store could not confirm the change; repeat it with the same input id",
+		Message: message,
 		Err:     fmt.Errorf("%w: %w", parley.ErrOutcomeUnknown, cause),
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // writerVFS is what every connection that writes opens its files through: the writer's, the mover's, that of an upgrade and of a copy
 // ([Store.CopyTo]). It gathers the writes to the WAL ([walFile]), clears what pages of the database
-// no longer use, and has them written early ([dbFile]). All other files are left alone.
+// no longer use, and has them written early ([dbFile]). Of all files it says when the disk is full ([fullFile]).
 type writerVFS struct{ vfs.VFS }
 
 // writerVFSNumber tells those over the same VFS apart.
@@ -43,12 +43,15 @@ func (w writerVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.Fil
 }
 
 func wrapFile(f vfs.File, path string, flags vfs.OpenFlag, err error) (vfs.File, vfs.OpenFlag, error) {
+	if err != nil {
+		return f, flags, err
+	}
+	f = fullFile{forwardingFile{f}}
 	switch {
-	case err != nil:
 	case flags&vfs.OPEN_WAL != 0:
 		f = &walFile{File: f, path: path}
 	case flags&vfs.OPEN_MAIN_DB != 0:
 		f = &dbFile{forwardingFile: forwardingFile{f}}
 	}
-	return f, flags, err
+	return f, flags, nil
 }

@@ -3,6 +3,7 @@ package disk_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/parley-run/parley/internal/disk"
@@ -84,6 +85,20 @@ func TestLock(t *testing.T) {
 	}
 	if err := disk.Lock(second); err != nil {
 		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+func TestIsFull(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		syscall.ENOSPC: true, syscall.EDQUOT: true, syscall.EACCES: false, nil: false,
+	} {
+		if got := disk.IsFull(&os.PathError{Op: "write", Path: "file", Err: err}); got != want {
+			t.Errorf("%v: %t", err, got)
+		}
+	}
+	if disk.IsFull(nil) {
+		t.Error("no error is a full disk")
 	}
 }
 

@@ -73,3 +73,6 @@ func Room(dir string) (uint64, error) {
 	}
 	return uint64(fs.Bavail) * uint64(fs.Bsize), nil //nolint:unconvert // FreeBSD has a signed number of blocks there
 }
+
+// IsFull reports whether an error says that the disk takes no more, or that its owner may have no more of it.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

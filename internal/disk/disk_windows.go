@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -57,4 +58,16 @@ func Room(dir string) (room uint64, err error) {
 		return 0, err
 	}
 	return room, windows.GetDiskFreeSpaceEx(name, &room, nil, nil)
+}
+
+// IsFull reports whether an error says that the disk takes no more, or that its owner may have no more of it.
+func IsFull(err error) bool {
+	for _, full := range []error{
+		windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED, syscall.ENOSPC, syscall.EDQUOT,
+	} {
+		if errors.Is(err, full) {
+			return true
+		}
+	}
+	return false
 }
