@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -34,10 +35,14 @@ func translate(op string, err error) error {
 		}
 	case extended == sqlite3.IOERR_SHMSIZE:
 		e.Code, e.Message = parley.CodeUnavailable, "the index of the store's write-ahead log cannot grow; free some space if the disk is full, and look whether the file may be written"
-	case code == sqlite3.IOERR, code == sqlite3.CANTOPEN, code == sqlite3.READONLY, code == sqlite3.PERM:
+	case code == sqlite3.CANTOPEN, code == sqlite3.READONLY:
+		e.Code, e.Message = parley.CodeUnavailable, filesNotWritable
+	case code == sqlite3.IOERR, code == sqlite3.PERM:
 		e.Code, e.Message = parley.CodeUnavailable, "the store's files cannot be read or written"
 	case code == sqlite3.BUSY, code == sqlite3.LOCKED, code == sqlite3.INTERRUPT:
 		e.Code, e.Message = parley.CodeUnavailable, "the store is busy; try again"
+	case errors.Is(err, fs.ErrPermission):
+		e.Code, e.Message = parley.CodeUnavailable, "a file of the store may not be used; give it to the user who runs Parley, or run Parley as the user it belongs to"
 	case damaged(code):
 		e.Message = "the store's file is damaged; stop Parley and restore a backup; `parley doctor` says what else is damaged, as far as it can be read"
 	}
@@ -59,6 +64,10 @@ const opOpen = "open store"
 const (
 	diskFull        = "the disk is full; free some space, the store goes on by itself"
 	diskFullAtStart = "the disk is full; free some space and try again"
+
+	// filesNotWritable is for files and for the folder alike: SQLite does not tell which it was.
+	filesNotWritable = "the store's files cannot be opened or written; the folder they are in has to be writable, also for who only reads, " +
+		"because SQLite keeps an index of its write-ahead log there; run Parley as the user they belong to"
 )
 
 // refused reports whether err says that this batch cannot be applied, while the

@@ -334,3 +334,6 @@ func FindIntentsThatGo(path string) (found bool, err error) {
 	in := &intents{store: &Store{path: path}}
 	return in.openExisting(func(path string) (plainFile, error) { return nil, errors.Join(os.Remove(path), fs.ErrNotExist) })
 }
+
+// Translate turns an error of the driver or of the system into one of the domain.
+func Translate(op string, err error) error { return translate(op, err) }

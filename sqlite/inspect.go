@@ -68,6 +68,30 @@ func inspect(path string, key []byte) (found bool, err error) {
 	return true, checkLength(path, header)
 }
 
+// inspectToOpen is [inspect] for who goes on to open what is there.
+func inspectToOpen(path string, key []byte, readOnly bool) (found bool, err error) {
+	if found, err = inspect(path, key); err != nil || !found || readOnly {
+		return found, err
+	}
+	return found, checkWritable(path)
+}
+
+// checkWritable refuses a store whose files cannot be written, before SQLite finds out: what it would make beside the store until then
+// gets the mode of that, and stands in the way when the mode has been put right.
+func checkWritable(path string) error {
+	for _, suffix := range []string{"", walSuffix} {
+		f, err := os.OpenFile(path+suffix, os.O_RDWR, 0)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return parley.Errorf(parley.CodeUnavailable,
+				"%s cannot be written: %v; make it writable (chmod u+w), or run Parley as the user it belongs to", path+suffix, err)
+		}
+	}
+	return nil
+}
+
 // leftBeside gives a file that a store has left beside its place, with what it had not put into its own file. SQLite would take the
 // WAL for one of a new store, and what was acknowledged and not applied would be gone.
 func leftBeside(path string) (name string, err error) {

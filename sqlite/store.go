@@ -126,7 +126,7 @@ func (s *Store) registerVFS() error {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	found, err := inspect(s.path, s.cfg.Key)
+	found, err := inspectToOpen(s.path, s.cfg.Key, s.cfg.ReadOnly)
 	if err != nil {
 		return err
 	}
