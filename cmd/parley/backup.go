@@ -59,7 +59,7 @@ type backupReport struct {
 }
 
 func (a *app) backup(ctx context.Context, file string, verify, asJSON bool) error {
-	f, err := a.dataFolder()
+	f, err := a.dataFolder(ctx)
 	if err != nil {
 		return err
 	}

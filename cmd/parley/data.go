@@ -61,8 +61,8 @@ func noDataDir() error {
 	return parley.Errorf(parley.CodeInvalid, "there is no folder for data, because the user has no home; name one with --data or PARLEY_DATA")
 }
 
-// storePath gives the path of the store, which must exist.
-func (a *app) storePath() (string, error) {
+// namedStore gives the path of the store, which need not exist.
+func (a *app) namedStore() (string, error) {
 	dir, err := a.dataDir()
 	if err != nil {
 		return "", err
@@ -74,6 +74,15 @@ func (a *app) storePath() (string, error) {
 	path := loaded.Config.Store.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
+	}
+	return path, nil
+}
+
+// storePath gives the path of the store, which must exist.
+func (a *app) storePath() (string, error) {
+	path, err := a.namedStore()
+	if err != nil {
+		return "", err
 	}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -106,7 +106,7 @@ type localDesk struct {
 
 // openDesk opens the store, which must be there.
 func (a *app) openDesk(ctx context.Context) (*localDesk, error) {
-	if err := a.mustHaveStore(); err != nil {
+	if err := a.mustHaveStore(ctx); err != nil {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
@@ -122,8 +122,9 @@ func (a *app) openDesk(ctx context.Context) (*localDesk, error) {
 }
 
 // mustHaveStore says what to do where there is no store yet.
-func (a *app) mustHaveStore() error {
+func (a *app) mustHaveStore(ctx context.Context) error {
 	_, err := a.storePath()
+	err = a.orRemains(ctx, err)
 	if !errors.Is(err, parley.ErrNotFound) {
 		return err
 	}

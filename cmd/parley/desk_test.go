@@ -534,6 +534,11 @@ func TestDesk_NoStore(t *testing.T) {
 		t.Errorf("a folder was made: %v", err)
 	}
 	parleyRun(t, home, "sessions", "--data", home).complains(t, 1, "there is no store in "+home, "(not_found)")
+	// None is to be made where there is a part of one.
+	part := put(t, home, "parley.db-wal", "what was said last")
+	for _, line := range []string{"sessions", "sessions why x", "users", "status"} {
+		parleyRun(t, home, append(strings.Fields(line), "--data", home)...).complains(t, 1, "a part of it is, "+part, "put the store back", "(invalid)")
+	}
 }
 
 // TestDesk_NoCredential: who only looks needs no model.

@@ -38,7 +38,7 @@ It exits with 1 if a problem is left.`,
 }
 
 func (a *app) doctor(ctx context.Context, rebuild, asJSON bool) (err error) {
-	f, err := a.dataFolder()
+	f, err := a.dataFolder(ctx)
 	if err != nil {
 		return err
 	}

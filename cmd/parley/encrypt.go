@@ -61,7 +61,7 @@ with the same key file, can then not be opened any more.`
 }
 
 func (a *app) encrypt(ctx context.Context, do switching, done string, asJSON bool) error {
-	f, err := a.dataFolder()
+	f, err := a.dataFolder(ctx)
 	if err != nil {
 		return err
 	}

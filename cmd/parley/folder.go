@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 
+	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/keep"
 	"github.com/parley-run/parley/secret"
 	"github.com/parley-run/parley/sqlite"
@@ -55,12 +58,34 @@ func (a *app) keyPlace() (string, error) {
 }
 
 // dataFolder gives the folder in which there is the store.
-func (a *app) dataFolder() (keep.Folder, error) {
+func (a *app) dataFolder(ctx context.Context) (keep.Folder, error) {
 	path, err := a.storePath()
 	if err != nil {
-		return keep.Folder{}, err
+		return keep.Folder{}, a.orRemains(ctx, err)
 	}
 	return a.folder(path), nil
+}
+
+// orRemains gives, for a store that is not there, what its opening says of what is left of it: none is to be made there.
+func (a *app) orRemains(ctx context.Context, err error) error {
+	if !errors.Is(err, parley.ErrNotFound) {
+		return err
+	}
+	path, nameErr := a.namedStore()
+	if nameErr != nil {
+		return nameErr
+	}
+	if _, statErr := os.Stat(filepath.Dir(path)); statErr != nil {
+		return err
+	}
+	opened, openErr := a.folder(path).Open(ctx, true)
+	switch {
+	case openErr == nil: // it has been made at this moment
+		return errors.Join(err, opened.Close())
+	case errors.Is(openErr, parley.ErrNotFound):
+		return err
+	}
+	return openErr
 }
 
 // restoreFolder gives the folder into which a store is restored, under the name

@@ -242,6 +242,11 @@ func TestDoctor_NoStore(t *testing.T) {
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("doctor made something: %v, %v", left, err)
 	}
+	// What is left of a store says more than that there is none.
+	part := put(t, t.TempDir(), "parley.db-wal", "what was said last")
+	for _, args := range [][]string{{"doctor"}, {"doctor", "--rebuild"}} {
+		parleyRun(t, home, append(args, "--data", filepath.Dir(part))...).complains(t, 1, "a part of it is, "+part, "put the store back", "(invalid)")
+	}
 	// The same with the folder that is used if none is named.
 	if runtime.GOOS == "linux" {
 		parleyRun(t, home, "doctor").complains(t, 1, filepath.Join(home, ".local", "share", "parley", "parley.db"))

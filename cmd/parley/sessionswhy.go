@@ -45,10 +45,10 @@ type reasons struct {
 }
 
 func (a *app) sessionsWhy(ctx context.Context, text string, asJSON bool) (err error) {
-	if err := a.mustHaveStore(); err != nil {
+	if err := a.mustHaveStore(ctx); err != nil {
 		return err
 	}
-	f, err := a.dataFolder()
+	f, err := a.dataFolder(ctx)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (a *app) status(ctx context.Context, asJSON bool) error {
 			return err
 		}
 	case c.Daemon == nil:
-		return a.mustHaveStore()
+		return a.mustHaveStore(ctx)
 	default:
 		c.Problem = describe(err) // the daemon goes on with what it was started with
 	}
@@ -135,7 +135,7 @@ func (a *app) look(ctx context.Context, c *condition) error {
 
 // lookInside reads the store, which nobody else need be using.
 func (a *app) lookInside(ctx context.Context, c *condition) (err error) {
-	f, err := a.dataFolder()
+	f, err := a.dataFolder(ctx)
 	if err != nil {
 		return err
 	}
