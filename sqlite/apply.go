@@ -68,29 +68,35 @@ func (p *prepared) apply(t *tx) error {
 
 // findDuplicate looks for an admitted input that is there already, and makes it
 // the result. The same name with other content is a conflict.
-func (p *prepared) findDuplicate(t *tx) (found bool, err error) {
+func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
 	for i := range p.changes {
 		for j := range p.changes[i].inputs {
 			ref := p.changes[i].Admit[j].Ref
 			var hash []byte
 			gone := false // with its session
-			found, err := t.c.one(func(r row) { hash, gone = r.blob(0), r.bool(1) },
+			isThere, err := t.c.one(func(r row) { hash, gone = r.blob(0), r.bool(1) },
 				`SELECT hash, gone IS NOT NULL FROM inputs WHERE origin = ? AND id = ?`, ref.Origin, ref.ID)
 			if err != nil {
 				return false, err
 			}
-			if !found {
+			if !isThere {
 				continue
 			}
-			if len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash) {
-				return false, conflict("input %q of %q was sent before with other content; a new message needs a new id", ref.ID, ref.Origin)
+			// What was taken away has come again, and may be in the intents.
+			t.scrub = t.scrub || gone || len(hash) == 0
+			switch {
+			case found || refusal != nil: // the first is the answer
+			case len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash):
+				refusal = conflict("input %q of %q was sent before with other content; a new message needs a new id", ref.ID, ref.Origin)
+			default:
+				in, err := readInput(t.c, ref)
+				if err != nil {
+					return false, err
+				}
+				*t.result = parley.Result{Duplicate: &in}
+				t.wrote, found = false, true
 			}
-			in, err := readInput(t.c, ref)
-			*t.result = parley.Result{Duplicate: &in}
-			t.wrote = false
-			t.scrub = gone || len(hash) == 0 // what was taken away has come again, and may be in the intents
-			return true, err
 		}
 	}
-	return false, nil
+	return found, refusal
 }

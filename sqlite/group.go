@@ -160,10 +160,11 @@ func (g *group) hasRoom(r *request) bool {
 	return len(g.requests) == 0 || len(g.requests) < maxGroupRequests && g.size+r.size <= maxGroupBytes
 }
 
-// recorded reports whether each request is durable, or is going to be, by an intent whose number is above that one.
+// recorded reports whether each request is durable, or is going to be, by an intent whose number is above that one. One that failed is
+// not to be applied again, whenever the store is opened, to fail again: that is for the database to say.
 func (g *group) recorded(above uint64) bool {
 	for _, r := range g.requests {
-		if r.number <= above {
+		if r.number <= above || r.failed() {
 			return false
 		}
 	}

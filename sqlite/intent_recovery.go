@@ -15,7 +15,7 @@ import (
 )
 
 // recover applies the batches that were acknowledged before a crash and that did not get into the WAL, after
-// which everything is in the database. The number is that of the last one SQLite has.
+// which all of that is durable. The number is that of the last one SQLite has.
 func (w *writer) recover(applied uint64) error {
 	in := &w.intents
 	found, err := in.openExisting(w.store.openPlainToRead)
@@ -23,15 +23,15 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	g := &group{}
+	w.recovering = true
+	defer func() { w.recovering = false }()
 	apply := func() error {
 		err := w.write(g)
-		for _, r := range g.requests {
-			if err == nil && r.err != nil && !refused(r.err) {
-				err = invalid("%s holds a change that cannot be applied (%v); restore a backup, or move it away to go on without that change and those after it",
-					w.store.path+intentPrefix+"*", r.err)
-			}
-		}
 		*g = group{}
+		if parley.CodeOf(err) == parley.CodeInternal && !damaged(err) {
+			return invalid("%s holds changes of which one cannot be applied (%v); restore a backup, or move it away to go on without them",
+				w.store.path+intentPrefix+"*", err)
+		}
 		return err
 	}
 	err = in.each(applied, func(r record) error {
@@ -73,6 +73,7 @@ func (w *writer) recover(applied uint64) error {
 func (w *writer) makeDurable() error {
 	w.wal.mustRenew = true
 	if movesBeside {
+		w.walSyncs.distrusted.Store(w.walFile != nil) // who died may have seen a sync fail
 		if err := w.renewWAL(); err != nil {
 			return fmt.Errorf("write the write-ahead log anew after a crash: %w", err)
 		}

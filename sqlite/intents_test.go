@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/parley-run/parley"
@@ -91,18 +92,35 @@ func TestIntents_Random(t *testing.T) {
 // leftBehind is a folder with a store whose power was cut after some commits; the WAL has a header, and nothing of them.
 func leftBehind(t *testing.T, commits int) (path string) {
 	t.Helper()
+	batches := make([]parley.Batch, commits)
+	for i := range batches {
+		batches[i] = newcomer(i)
+	}
+	return leftBehindAfter(t, nil, batches)
+}
+
+// leftBehindAfter is such a folder, of a store that was closed once, before the last batches were committed.
+func leftBehindAfter(t *testing.T, before, last []parley.Batch) (path string) {
+	t.Helper()
 	const headerBytes = 32
 	for seed := soak.Seed(t); !t.Failed(); seed++ {
 		disk := faultvfs.NewDisk(seed)
-		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"), useVFS(t, disk))
-		if err != nil {
-			t.Fatal(err)
+		cfg, made := useVFS(t, disk), filepath.Join(t.TempDir(), "parley.db")
+		for i, batches := range [][]parley.Batch{before, last} {
+			s, err := sqlite.Open(t.Context(), made, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range batches {
+				commit(t, s, b)
+			}
+			if i == 1 {
+				disk.Cut()
+				_ = s.Close() // fails: the power is off
+			} else if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		for i := range commits {
-			commit(t, s, newcomer(i))
-		}
-		disk.Cut()
-		_ = s.Close() // fails: the power is off
 		dir := t.TempDir()
 		if err := disk.Survive(dir); err != nil {
 			t.Fatal(err)
@@ -455,30 +473,71 @@ func TestIntents_OpenedBesideReader(t *testing.T) {
 }
 
 // TestIntents_Failed: a batch that was answered with an error, because what it changes is damaged, is not tried again when the store is opened
-// after a crash: then nobody could open it.
+// after a power cut: then nobody could open it.
 func TestIntents_Failed(t *testing.T) {
 	t.Parallel()
+	disk := faultvfs.NewDisk(soak.Seed(t))
+	cfg := useVFS(t, disk)
 	path := filepath.Join(t.TempDir(), "parley.db")
-	s := openStore(t, path)
-	commit(t, s, said("cli:a", "hello"))
-	if err := sqlite.Damage(t.Context(), s, `UPDATE sessions SET metadata = '{'`); err != nil {
-		t.Fatal(err)
-	}
-	patch := parley.Batch{At: instant, Sessions: []parley.SessionChange{{
-		Session: "cli:a", Patch: parley.SessionPatch{Metadata: map[string]string{"color": "red"}},
-	}}}
-	if _, err := s.Commit(t.Context(), patch); parley.CodeOf(err) != parley.CodeInternal {
-		t.Fatalf("it is damaged, but: %v", err)
-	}
-	if err := sqlite.Abandon(s); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+	s, err := sqlite.Open(t.Context(), path, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, said("cli:b", "hello"))
-	if err := s.Close(); err != nil {
-		t.Error(err)
+	commit(t, s, said("cli:a", "hello"))
+	if err := errors.Join(sqlite.Damage(t.Context(), s, damageMetadata), s.Close()); err != nil {
+		t.Fatal(err)
 	}
+	if s, err = sqlite.Open(t.Context(), path, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), paint("cli:a")); parley.CodeOf(err) != parley.CodeInternal {
+		t.Errorf("it is damaged, but: %v", err)
+	}
+	disk.Cut()
+	_ = s.Close() // fails: the power is off
+	for range 20 {
+		dir := t.TempDir()
+		if err := disk.Survive(dir); err != nil {
+			t.Fatal(err)
+		}
+		left := openStore(t, filepath.Join(dir, filepath.Base(path)))
+		commit(t, left, said("cli:b", "hello"))
+	}
+}
+
+// TestIntents_CannotBeApplied: where a change that was acknowledged cannot be applied after a crash, because what it changes was damaged since, the
+// store is refused each time, and those after it are not applied without it. Who moves the intents away goes on without them.
+func TestIntents_CannotBeApplied(t *testing.T) {
+	t.Parallel()
+	path := leftBehindAfter(t, []parley.Batch{said("cli:a", "hello")}, []parley.Batch{newcomer(1), paint("cli:a"), newcomer(2)})
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Exec(damageMetadata), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := sqlite.Open(t.Context(), path, sqlite.Config{}); !errors.Is(err, parley.ErrInvalid) || !strings.Contains(err.Error(), "cannot be applied") {
+			t.Fatalf("it gives %v", err)
+		}
+	}
+	for _, suffix := range sqlite.IntentSuffixes {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	events, _, err := openStore(t, path).Log(t.Context(), parley.SeeAll(), 0, 10)
+	if err != nil || len(events) != 1 || events[0].Session != "cli:a" {
+		t.Errorf("it has %+v, %v", events, err)
+	}
+}
+
+// damageMetadata damages what [paint] changes.
+const damageMetadata = `UPDATE sessions SET metadata = '{'`
+
+func paint(id parley.SessionID) parley.Batch {
+	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
+		Session: id, Patch: parley.SessionPatch{Metadata: map[string]string{"color": "red"}},
+	}}}
 }

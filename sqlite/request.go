@@ -40,6 +40,9 @@ func (r *request) settle() {
 	close(r.done)
 }
 
+// failed reports whether it was answered with an error that is not about the request itself: what it changes is damaged.
+func (r *request) failed() bool { return r.err != nil && !refused(r.err) }
+
 // duplicate reports whether the request was carried out before.
 func (r *request) duplicate(t *tx) (bool, error) {
 	if r.findDuplicate == nil {

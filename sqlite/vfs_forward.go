@@ -12,6 +12,11 @@ type forwardingFile struct{ vfs.File }
 // Unwrap gives the file below.
 func (f forwardingFile) Unwrap() vfs.File { return f.File }
 
+// DeviceCharacteristics are those of the file below, without the writes of several pages at once that F2FS has: they would go past this file.
+func (f forwardingFile) DeviceCharacteristics() vfs.DeviceCharacteristic {
+	return f.File.DeviceCharacteristics() &^ vfs.IOCAP_BATCH_ATOMIC
+}
+
 // SharedMemory gives the index of the WAL.
 func (f forwardingFile) SharedMemory() vfs.SharedMemory { return vfsutil.WrapSharedMemory(f.File) }
 

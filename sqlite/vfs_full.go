@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/parley-run/parley/internal/disk"
 )
@@ -18,6 +19,9 @@ func (f fullFile) WriteAt(p []byte, off int64) (int, error) {
 
 // Truncate makes the file shorter or longer.
 func (f fullFile) Truncate(size int64) error { return orFull(f.File.Truncate(size)) }
+
+// Sync makes what was written durable; some file systems find room for it only then.
+func (f fullFile) Sync(flags vfs.SyncFlag) error { return orFull(f.File.Sync(flags)) }
 
 // SizeHint says how large the file will become.
 func (f fullFile) SizeHint(size int64) error { return orFull(f.forwardingFile.SizeHint(size)) }

@@ -58,6 +58,7 @@ type writer struct {
 	lastSize    int // requests in the last group
 
 	waitedShortly bool // for the last group
+	recovering    bool // what is applied was acknowledged: if one fails, those after it are not applied without it
 }
 
 func (w *writer) init(s *Store) {
@@ -139,13 +140,12 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 				return translate("commit", errors.Join(err, w.giveUp()))
 			}
 			return errSpoiled
-		case fatal(err):
+		case fatal(err), w.recovering && !refused(err):
 			// Nothing was committed.
 			return translate("commit", errors.Join(err, w.giveUp()))
 		default:
 			r.err, r.result = translate("commit", err), parley.Result{}
-			// If it is written down, and the store did not say that it is dealt with, it would fail again whenever the store is opened.
-			wrote = wrote || r.batch != nil && r.number != 0 && !refused(r.err)
+			wrote, scrub = wrote || r.failed() && r.number != 0, scrub || t.scrub
 		}
 	}
 	w.wal.scrub = w.wal.scrub || scrub // also if it fails: it may be there all the same
