@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -241,7 +242,7 @@ func TestRedactedTextLeavesWhileReadersOverlap(t *testing.T) {
 func TestRedactedTextDoesNotComeAgain(t *testing.T) {
 	t.Parallel()
 	for name, takeAway := range map[string]parley.SessionChange{
-		"redacted": {Session: "cli:a", Redact: []uint64{1}},
+		"redacted": {Session: "cli:a", Redact: []uint64{2}},
 		"deleted":  {Session: "cli:a", Delete: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,10 +251,12 @@ func TestRedactedTextDoesNotComeAgain(t *testing.T) {
 			s := openStore(t, filepath.Join(dir, "parley.db"))
 			b := said("cli:a", "")
 			b.Sessions[0].Events = nil
-			b.Sessions[0].Admit = []parley.Input{{
-				Ref: parley.InputRef{Origin: "cli/a", ID: "1"}, Kind: parley.InputMessage, State: parley.InputDone,
-				Parts: []parley.Part{parley.TextPart("<<secret>>")}, Sender: parley.Sender{ID: "1"}, Principal: loadPrincipal,
-			}}
+			for i, text := range []string{"hello", "<<secret>>"} {
+				b.Sessions[0].Admit = append(b.Sessions[0].Admit, parley.Input{
+					Ref: parley.InputRef{Origin: "cli/a", ID: strconv.Itoa(i)}, Kind: parley.InputMessage, State: parley.InputDone,
+					Parts: []parley.Part{parley.TextPart(text)}, Sender: parley.Sender{ID: "1"}, Principal: loadPrincipal,
+				})
+			}
 			commit(t, s, b)
 			commit(t, s, parley.Batch{At: instant, Sessions: []parley.SessionChange{takeAway}})
 			commit(t, s, parley.Batch{At: instant}) // the intents are emptied before it
