@@ -53,7 +53,7 @@ type SessionChange struct {
 	// Admit stores inputs, each with its session:input event.
 	Admit []Input
 	// Events are appended after the events of the admitted inputs.
-	Events []Draft
+	Events []NewEvent
 	// Inputs of this session change their state.
 	Inputs []InputChange
 	// Turns of this session start or change.
@@ -158,8 +158,8 @@ type ApprovalChange struct {
 type DeliveryChange struct {
 	New *Delivery
 	ID  DeliveryID
-	// Event says that the delivery carries the event of this draft: 1 for the first
-	// of [SessionChange.Events]. The store fills in its seq. 0: Seq is as it is.
+	// Event says which of [SessionChange.Events] the delivery carries: 1 is the first.
+	// The store fills in its seq. 0: Seq is as it is.
 	Event       int
 	Text        *string
 	Markup      *string

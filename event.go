@@ -28,9 +28,9 @@ type Event struct {
 	Data     json.RawMessage `json:"data"`
 }
 
-// Draft is an event that is not stored yet: it has no seq, and no time of its
+// NewEvent is an event to be stored: it has no seq, and no time of its
 // own unless At is set (an importer's events happened before they are stored).
-type Draft struct {
+type NewEvent struct {
 	Turn     TurnID
 	Identity IdentityID
 	At       time.Time

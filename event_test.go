@@ -129,7 +129,7 @@ func TestNilBodies(t *testing.T) {
 	for _, body := range bodies {
 		_, err := parley.EncodeBody(body)
 		wantCode(t, err, parley.CodeInvalid)
-		batch := parley.Batch{At: time.Unix(1, 0), Sessions: []parley.SessionChange{{Session: "cli:a", Events: []parley.Draft{{Body: body}}}}}
+		batch := parley.Batch{At: time.Unix(1, 0), Sessions: []parley.SessionChange{{Session: "cli:a", Events: []parley.NewEvent{{Body: body}}}}}
 		wantCode(t, batch.Validate(), parley.CodeInvalid)
 	}
 }

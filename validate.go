@@ -157,7 +157,7 @@ func (c *SessionChange) validate() error {
 			return err
 		}
 		if d.Event < 0 || d.Event > len(c.Events) {
-			return invalidf("a delivery carries draft %d of %d", d.Event, len(c.Events))
+			return invalidf("a delivery carries event %d of %d", d.Event, len(c.Events))
 		}
 	}
 	for _, n := range c.Notices {
@@ -247,7 +247,7 @@ func (p *SessionPatch) validate() error {
 	return checkMetadata(p.Metadata)
 }
 
-func (d *Draft) validate() error {
+func (d *NewEvent) validate() error {
 	if err := checkHasBody(d.Body); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func full() parley.Batch {
 				Metadata:    map[string]string{"gone": ""},
 			},
 			Admit: []parley.Input{in},
-			Events: []parley.Draft{{
+			Events: []parley.NewEvent{{
 				Turn: "t1", Identity: "telegram:7", At: at, Body: &parley.Suspended{Reason: "x"},
 			}},
 			Inputs: []parley.InputChange{{Ref: in.Ref, State: parley.InputRunning, Decision: "taken", Turn: "t1", NotBefore: new(at)}},

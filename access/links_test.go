@@ -24,7 +24,7 @@ func (w *world) session(id parley.SessionID, account parley.IdentityID) {
 	_, err := w.store.Commit(w.t.Context(), parley.Batch{At: w.clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id,
 		Create:  &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Type: parley.SessionDirect, Source: parley.Source{Kind: "test"}},
-		Events:  []parley.Draft{{Body: &parley.ParticipantChanged{Identity: account}}},
+		Events:  []parley.NewEvent{{Body: &parley.ParticipantChanged{Identity: account}}},
 	}}})
 	must(w.t, err)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// bare is what callers who share a file cannot do without: its space is set aside
+// bareFile is what callers who share a file cannot do without: its space is set aside
 // beforehand, records are appended and synced, and where there are several callers,
 // they hand their records to the one that writes. Nothing is made of a record.
-type bare struct {
+type bareFile struct {
 	file   *os.File
 	record []byte
 	at     int64
@@ -22,12 +22,12 @@ type bare struct {
 }
 
 // newBare makes the file, with room for so many records of the given size.
-func newBare(dir string, recordBytes, records int) (*bare, error) {
+func newBare(dir string, recordBytes, records int) (*bareFile, error) {
 	f, err := os.CreateTemp(dir, "bare-*")
 	if err != nil {
 		return nil, fmt.Errorf("make the bare file: %w", err)
 	}
-	b := &bare{file: f, record: make([]byte, recordBytes), size: int64(recordBytes) * int64(records)}
+	b := &bareFile{file: f, record: make([]byte, recordBytes), size: int64(recordBytes) * int64(records)}
 	for i := range b.record {
 		b.record[i] = byte('a' + i%26)
 	}
@@ -41,10 +41,10 @@ func newBare(dir string, recordBytes, records int) (*bare, error) {
 	return b, nil
 }
 
-func (b *bare) close() error { return b.file.Close() }
+func (b *bareFile) close() error { return b.file.Close() }
 
 // append writes data and makes it durable.
-func (b *bare) append(data []byte) error {
+func (b *bareFile) append(data []byte) error {
 	if b.at+int64(len(data)) > b.size {
 		return errors.New("the bare file is full")
 	}
@@ -59,7 +59,7 @@ func (b *bare) append(data []byte) error {
 }
 
 // alone gives the records per second of one writer: append, sync, next.
-func (b *bare) alone(ctx context.Context, l stretch) (float64, error) {
+func (b *bareFile) alone(ctx context.Context, l stretch) (float64, error) {
 	start := time.Now()
 	n := 0
 	for ; n < l.each && !l.over(start, n); n++ {
@@ -76,7 +76,7 @@ func (b *bare) alone(ctx context.Context, l stretch) (float64, error) {
 // together gives the records per second of as many writers at once: each, a
 // goroutine of its own, hands its record over and waits; when all have, one write
 // and one sync serve them. So its time is the disk's and that of the handing over.
-func (b *bare) together(ctx context.Context, writers int, l stretch) (float64, error) {
+func (b *bareFile) together(ctx context.Context, writers int, l stretch) (float64, error) {
 	queue := make(chan []byte, writers)
 	answers := make([]chan bool, writers)
 	var running sync.WaitGroup

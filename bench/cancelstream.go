@@ -36,7 +36,7 @@ func (r *run) cancelStream(ctx context.Context) (err error) {
 	}
 	return r.cancels(ctx, CancelStream,
 		func(ctx context.Context, i int) (time.Duration, error) {
-			journal := &watched{Transcript: turn.NewTranscript(), at: 1 + i%5, seen: make(chan struct{})}
+			journal := &watchedJournal{Transcript: turn.NewTranscript(), at: 1 + i%5, seen: make(chan struct{})}
 			end, took, err := stopRun(ctx, runner, question(journal), journal.wait)
 			if err == nil && (end.Last == nil || parley.PlainText(end.Last.Parts) == "") {
 				err = wrong("a run that was stopped has not kept what its model had said")
@@ -46,21 +46,21 @@ func (r *run) cancelStream(ctx context.Context) (err error) {
 		func(ctx context.Context, i int) (time.Duration, error) { return server.leave(ctx, client, 1+i%5) })
 }
 
-// watched is a journal that says when so many pieces of the answer were shown.
-type watched struct {
+// watchedJournal is a journal that says when so many pieces of the answer were shown.
+type watchedJournal struct {
 	*turn.Transcript
 	at   int
 	seen chan struct{}
 }
 
 // Delta implements [parley.Journal].
-func (w *watched) Delta(_ string, n int, _ parley.PartKind, _ string) {
+func (w *watchedJournal) Delta(_ string, n int, _ parley.PartKind, _ string) {
 	if n == w.at {
 		close(w.seen)
 	}
 }
 
-func (w *watched) wait(ctx context.Context) error {
+func (w *watchedJournal) wait(ctx context.Context) error {
 	select {
 	case <-w.seen:
 		return nil
@@ -69,8 +69,8 @@ func (w *watched) wait(ctx context.Context) error {
 	}
 }
 
-// endless is a model's server on loopback that never stops writing.
-type endless struct {
+// endlessModel is a model's server on loopback that never stops writing.
+type endlessModel struct {
 	url    string
 	http   *http.Server
 	served chan error
@@ -79,12 +79,12 @@ type endless struct {
 // endlessPause is between two pieces.
 const endlessPause = 2 * time.Millisecond
 
-func startEndless(ctx context.Context) (*endless, error) {
+func startEndless(ctx context.Context) (*endlessModel, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, &parley.Error{Code: parley.CodeUnavailable, Message: "no server can be started on 127.0.0.1", Err: err}
 	}
-	e := &endless{
+	e := &endlessModel{
 		url:    "http://" + listener.Addr().String(),
 		http:   &http.Server{Handler: http.HandlerFunc(stream), ReadHeaderTimeout: cancelLimit},
 		served: make(chan error, 1),
@@ -94,7 +94,7 @@ func startEndless(ctx context.Context) (*endless, error) {
 }
 
 // close stops the server. Who was answered has to have gone by then: else it fails.
-func (e *endless) close() error {
+func (e *endlessModel) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := e.http.Shutdown(ctx)
@@ -130,7 +130,7 @@ func stream(w http.ResponseWriter, req *http.Request) {
 
 // leave reads the stream without a model around it, and gives how long the reading
 // goes on when it is not wanted any more.
-func (e *endless) leave(ctx context.Context, client *http.Client, pieces int) (_ time.Duration, err error) {
+func (e *endlessModel) leave(ctx context.Context, client *http.Client, pieces int) (_ time.Duration, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	req, err := http.NewRequestWithContext(reading, http.MethodPost, e.url, http.NoBody)

@@ -65,7 +65,7 @@ func (r *run) openEngine(ctx context.Context, name string, delay time.Duration, 
 	if b.feedBed, err = r.openFeed(ctx, name+".db"); err != nil {
 		return nil, err
 	}
-	b.eng, err = engine.New(&closings{Store: b.store, bed: b}, engine.Config{
+	b.eng, err = engine.New(&closingStore{Store: b.store, bed: b}, engine.Config{
 		Runner: runner, Feed: b.feed, Limits: engine.Limits{RunningTurns: together64},
 	})
 	if err != nil {
@@ -96,15 +96,15 @@ func (b *engineBed) expect(talks []*talk) {
 	}
 }
 
-// closings is a store that tells the talks of a bed when a turn of theirs is over.
+// closingStore is a store that tells the talks of a bed when a turn of theirs is over.
 // Who follows the feed is told at the same time, and at some cost.
-type closings struct {
+type closingStore struct {
 	parley.Store
 	bed *engineBed
 }
 
 // Commit implements [parley.Store].
-func (c *closings) Commit(ctx context.Context, batch parley.Batch) (parley.Result, error) {
+func (c *closingStore) Commit(ctx context.Context, batch parley.Batch) (parley.Result, error) {
 	res, err := c.Store.Commit(ctx, batch)
 	if err != nil {
 		return res, err

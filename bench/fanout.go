@@ -51,7 +51,7 @@ func (r *run) fanOut(ctx context.Context) (err error) {
 		r.cfg.ProgressFunc("measuring "+FeedFanout, int64(i), int64(len(a.events)))
 		start := time.Now()
 		if _, err := b.store.Commit(ctx, parley.Batch{At: start, Sessions: []parley.SessionChange{{
-			Session: arenaID, Events: []parley.Draft{{Body: &parley.Message{
+			Session: arenaID, Events: []parley.NewEvent{{Body: &parley.Message{
 				ID: "m" + strconv.Itoa(i), Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(text(uint32(i), 300))},
 			}}},
 		}}}); err != nil {
@@ -97,12 +97,12 @@ func gather(ctx context.Context, store parley.Store, n int) (identities []parley
 	change := parley.SessionChange{
 		Session: arenaID,
 		Create:  &parley.NewSession{Type: parley.SessionGroup, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
-		Events:  []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events:  []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 	}
 	for i := range n {
 		who := parley.IdentityID("web:" + strconv.Itoa(i))
 		identities = append(identities, who)
-		change.Events = append(change.Events, parley.Draft{Identity: who, Body: &parley.ParticipantChanged{Identity: who}})
+		change.Events = append(change.Events, parley.NewEvent{Identity: who, Body: &parley.ParticipantChanged{Identity: who}})
 		if len(change.Events) < 2_000 && i < n-1 {
 			continue
 		}
@@ -120,7 +120,7 @@ func gather(ctx context.Context, store parley.Store, n int) (identities []parley
 type arena struct {
 	subscribers int64
 	last        uint64 // the event before the first
-	events      []fanned
+	events      []fannedEvent
 	running     sync.WaitGroup
 
 	failing sync.Once
@@ -128,15 +128,15 @@ type arena struct {
 	err     error
 }
 
-// fanned is one event on its way.
-type fanned struct {
+// fannedEvent is one event on its way.
+type fannedEvent struct {
 	start, end time.Time
 	got        atomic.Int64
 	done       chan struct{} // closed when everybody has it
 }
 
 func newArena(subscribers int, last uint64, events int) *arena {
-	a := &arena{subscribers: int64(subscribers), last: last, events: make([]fanned, events), failed: make(chan struct{})}
+	a := &arena{subscribers: int64(subscribers), last: last, events: make([]fannedEvent, events), failed: make(chan struct{})}
 	for i := range a.events {
 		a.events[i].done = make(chan struct{})
 	}

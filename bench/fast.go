@@ -16,9 +16,9 @@ import (
 // deltasEvery is how often a fast model writes: 2,000 times a second.
 const deltasEvery = 500 * time.Microsecond
 
-// fast is a model's server on loopback that writes faster than any model does, until it
+// fastModel is a model's server on loopback that writes faster than any model does, until it
 // is stopped.
-type fast struct {
+type fastModel struct {
 	url    string
 	http   *http.Server
 	served chan error
@@ -37,19 +37,19 @@ type fastAnswer struct {
 	ended      chan time.Time
 }
 
-func startFast(ctx context.Context) (*fast, error) {
+func startFast(ctx context.Context) (*fastModel, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, &parley.Error{Code: parley.CodeUnavailable, Message: "no server can be started on 127.0.0.1", Err: err}
 	}
-	f := &fast{url: "http://" + listener.Addr().String(), served: make(chan error, 1), next: make(chan *fastAnswer, 1)}
+	f := &fastModel{url: "http://" + listener.Addr().String(), served: make(chan error, 1), next: make(chan *fastAnswer, 1)}
 	f.http = &http.Server{Handler: f, ReadHeaderTimeout: daemonLimit}
 	go func() { f.served <- f.http.Serve(listener) }()
 	return f, nil
 }
 
 // close stops the server, and whoever it still answers.
-func (f *fast) close() error {
+func (f *fastModel) close() error {
 	err := f.http.Close()
 	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
@@ -58,21 +58,21 @@ func (f *fast) close() error {
 }
 
 // expect orders the next answer.
-func (f *fast) expect(begin, end string) *fastAnswer {
+func (f *fastModel) expect(begin, end string) *fastAnswer {
 	a := &fastAnswer{begin, end, make(chan struct{}), make(chan time.Time, 1)}
 	f.next <- a
 	return a
 }
 
 // rate gives how many deltas were written, a second.
-func (f *fast) rate() float64 {
+func (f *fastModel) rate() float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return rate(f.deltas, f.took)
 }
 
 // ServeHTTP answers as the Chat Completions API does.
-func (f *fast) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (f *fastModel) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if _, err := io.Copy(io.Discard, req.Body); err != nil {
 		return // the client is gone
 	}

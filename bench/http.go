@@ -115,7 +115,7 @@ func (r *run) ackRounds(ctx context.Context, l *loader, p *posting) (t ackTimes,
 
 // paced appends n records, each at its time, and gives how long each took from then
 // until it was durable, in milliseconds.
-func (b *bare) paced(ctx context.Context, n int, every time.Duration) ([]float64, error) {
+func (b *bareFile) paced(ctx context.Context, n int, every time.Duration) ([]float64, error) {
 	took := make([]float64, n)
 	start := time.Now()
 	for i := range took {

@@ -149,7 +149,7 @@ func openDeep(ctx context.Context, store parley.Store, name string, base time.Ti
 			if i%2 == 1 {
 				role = parley.MessageAssistant
 			}
-			change.Events = append(change.Events, parley.Draft{Body: &parley.Message{
+			change.Events = append(change.Events, parley.NewEvent{Body: &parley.Message{
 				ID: "m" + strconv.Itoa(i+1), Role: role, Parts: []parley.Part{parley.TextPart(text(uint32(i), 300))},
 			}})
 		}

@@ -82,13 +82,13 @@ const agentConfig = `{"model":"scripted","tools":["files","http_request"],"acces
 // more, its key, its aliases, its people.
 func (c *conversation) add(b *parley.Batch, i int) {
 	at := c.at.Add(-time.Minute)
-	events := []parley.Draft{{
+	events := []parley.NewEvent{{
 		At: at, Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "channel", Platform: "telegram", Interactive: true}},
 	}}
 	for _, who := range c.people {
-		events = append(events, parley.Draft{At: at, Identity: who, Body: &parley.ParticipantChanged{Identity: who}})
+		events = append(events, parley.NewEvent{At: at, Identity: who, Body: &parley.ParticipantChanged{Identity: who}})
 	}
-	events = append(events, parley.Draft{At: c.at, Identity: c.people[0], Body: &parley.Message{
+	events = append(events, parley.NewEvent{At: c.at, Identity: c.people[0], Body: &parley.Message{
 		ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text(uint32(i), 200))},
 	}})
 	b.Sessions = append(b.Sessions, parley.SessionChange{

@@ -73,7 +73,7 @@ func (r *run) chatKeys(ctx context.Context) (err error) {
 
 // keyRounds presses keys while nothing happens and while an answer streams, in turns. Lag
 // is how long the end of each answer took to be seen.
-func (r *run) keyRounds(ctx context.Context, s *screen, model *fast) (busy, idle, lag []float64, err error) {
+func (r *run) keyRounds(ctx context.Context, s *screen, model *fastModel) (busy, idle, lag []float64, err error) {
 	if _, err := s.shows(ctx, "> "); err != nil {
 		return nil, nil, nil, err
 	}

@@ -67,7 +67,7 @@ func (t *talk) starting(id parley.TurnID, at time.Time) parley.Batch {
 			Patch: parley.SessionPatch{Status: &running},
 			Admit: []parley.Input{in},
 			Turns: []parley.TurnChange{{ID: id, Start: true}},
-			Events: []parley.Draft{
+			Events: []parley.NewEvent{
 				{Turn: id, Body: &parley.TurnStarted{Attempt: 1}},
 				{Turn: id, Identity: in.Principal.Identity, Body: &parley.Message{
 					ID: string(id) + ".in.1", Role: parley.MessageUser, Parts: in.Parts, Inputs: []parley.InputRef{in.Ref}, Sender: &sender,
@@ -95,7 +95,7 @@ func (t *talk) closing(id parley.TurnID, at time.Time) parley.Batch {
 			Patch:   parley.SessionPatch{Status: &idle},
 			Turns:   []parley.TurnChange{{ID: id, State: &done, StopReason: &reason, Usage: &usage}},
 			Inputs:  []parley.InputChange{{Ref: t.ref(t.made), State: parley.InputDone}},
-			Events: []parley.Draft{
+			Events: []parley.NewEvent{
 				{Turn: id, Body: &parley.Message{
 					ID: string(id) + ".1.1", Role: parley.MessageAssistant, Model: "scripted/bench", Parts: []parley.Part{parley.TextPart(t.answer)},
 				}},

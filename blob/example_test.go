@@ -42,7 +42,7 @@ func Example() {
 		Create: &parley.NewSession{
 			Agent: parley.AgentSnapshot{Name: "helper"}, Source: parley.Source{Kind: "web"}, Type: parley.SessionDirect,
 		},
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			{Body: &parley.ParticipantChanged{Identity: "web:ada"}},
 			{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{
 				{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(b.Handle), Type: b.Type, Name: "beach.png", Size: b.Size}},

@@ -133,7 +133,7 @@ func referring(at time.Time, id parley.SessionID, who parley.IdentityID, handle 
 		Create: &parley.NewSession{
 			Agent: parley.AgentSnapshot{Name: "a"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect,
 		},
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			{Body: &parley.ParticipantChanged{Identity: who}},
 			{Body: &parley.Message{ID: "m", Role: parley.MessageUser, Parts: []parley.Part{
 				{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(handle), Type: "image/png"}},

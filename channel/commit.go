@@ -9,7 +9,7 @@ import (
 )
 
 // commit changes deliveries of a session, if d is still in the state it was read in.
-func (o *Outbox) commit(ctx context.Context, d *parley.Delivery, changes []parley.DeliveryChange, events []parley.Draft, expect ...parley.Expectation) (parley.Result, error) {
+func (o *Outbox) commit(ctx context.Context, d *parley.Delivery, changes []parley.DeliveryChange, events []parley.NewEvent, expect ...parley.Expectation) (parley.Result, error) {
 	return o.store.Commit(ctx, parley.Batch{
 		At:       o.cfg.Clock.Now(),
 		Expect:   append([]parley.Expectation{parley.DeliveryIs{Delivery: d.ID, State: d.State}}, expect...),

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-run/parley/group"
 )
 
-// event puts what one draft of the change says into the outbox.
+// event puts what one event of the change says into the outbox.
 func (s *sessionPlan) event(ctx context.Context, i int) error {
 	d := &s.change.Events[i]
 	switch body := d.Body.(type) {
@@ -78,7 +78,7 @@ func (s *sessionPlan) addressee(ctx context.Context, m *parley.Message) (*parley
 	return nil, nil
 }
 
-// enter puts a delivery into the outbox that carries a draft of the change.
+// enter puts a delivery into the outbox that carries an event of the change.
 func (s *sessionPlan) enter(to parley.Target, i int, d parley.Delivery) {
 	if d.ID == "" {
 		d.ID = parley.DeliveryID("d_" + s.o.cfg.IDFunc())

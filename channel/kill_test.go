@@ -202,7 +202,7 @@ func asking(id parley.SessionID, turn parley.TurnID) parley.SessionChange {
 	}}
 	return parley.SessionChange{
 		Session:   id,
-		Events:    []parley.Draft{{Turn: turn, Body: m}, {Turn: turn, Body: &parley.ApprovalRequested{Call: "c1", Tool: "run_command", Default: parley.ApprovalDenied}}},
+		Events:    []parley.NewEvent{{Turn: turn, Body: m}, {Turn: turn, Body: &parley.ApprovalRequested{Call: "c1", Tool: "run_command", Default: parley.ApprovalDenied}}},
 		Approvals: []parley.ApprovalChange{{Turn: turn, Call: "c1", Tool: "run_command", State: parley.ApprovalPending, Default: parley.ApprovalDenied}},
 	}
 }
@@ -211,7 +211,7 @@ func asking(id parley.SessionID, turn parley.TurnID) parley.SessionChange {
 func answering(id parley.SessionID, turn parley.TurnID, state parley.ApprovalState) parley.SessionChange {
 	return parley.SessionChange{
 		Session:   id,
-		Events:    []parley.Draft{{Turn: turn, Body: &parley.ApprovalResolved{Call: "c1", State: state, By: owner.Identity}}},
+		Events:    []parley.NewEvent{{Turn: turn, Body: &parley.ApprovalResolved{Call: "c1", State: state, By: owner.Identity}}},
 		Approvals: []parley.ApprovalChange{{Turn: turn, Call: "c1", State: state, By: owner.Identity}},
 	}
 }

@@ -75,7 +75,7 @@ func mediaWorld(t testing.TB, p channel.Platform, f *fakeChat) (*world, *shelf) 
 }
 
 // shows is a message of the agent with media.
-func shows(turn parley.TurnID, id, text string, media ...parley.Media) parley.Draft {
+func shows(turn parley.TurnID, id, text string, media ...parley.Media) parley.NewEvent {
 	m := &parley.Message{ID: id, Role: parley.MessageAssistant}
 	if text != "" {
 		m.Parts = append(m.Parts, parley.TextPart(text))
@@ -83,7 +83,7 @@ func shows(turn parley.TurnID, id, text string, media ...parley.Media) parley.Dr
 	for i := range media {
 		m.Parts = append(m.Parts, parley.Part{Kind: parley.PartMedia, Media: &media[i]})
 	}
-	return parley.Draft{Turn: turn, Body: m}
+	return parley.NewEvent{Turn: turn, Body: m}
 }
 
 // seen gives what a chat shows, as "text" or "text+media".

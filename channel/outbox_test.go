@@ -18,7 +18,7 @@ func TestReplyReachesItsChat(t *testing.T) {
 	w := oneChat(t)
 	w.session("fake:a")
 	turn := w.ask("fake:a", target("a"))
-	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.Draft{says(turn, "m1", "I look.")}})
+	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.NewEvent{says(turn, "m1", "I look.")}})
 	w.change(closing("fake:a", turn, says(turn, "m2", "It is **done**.<NO_REPLY>")))
 	w.settled()
 	if got, want := w.chat.texts("a"), []string{"I look.", "It is done."}; !slices.Equal(got, want) {
@@ -40,22 +40,22 @@ func TestReplyReachesItsChat(t *testing.T) {
 func TestWhatIsDelivered(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		draft parley.Draft
+		draft parley.NewEvent
 		want  []string
 	}{
 		"an answer":           {says("t1", "m1", "hello"), []string{"hello"}},
 		"silence":             {says("t1", "m1", "<NO_REPLY>"), nil},
 		"silence with quotes": {says("t1", "m1", "\"<NO_REPLY>\"."), nil},
-		"an error": {parley.Draft{Turn: "t1", Body: &parley.Message{
+		"an error": {parley.NewEvent{Turn: "t1", Body: &parley.Message{
 			ID: "m1", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart("It broke.")},
 		}}, []string{"It broke."}},
-		"a note for the model": {parley.Draft{Turn: "t1", Body: &parley.Message{
+		"a note for the model": {parley.NewEvent{Turn: "t1", Body: &parley.Message{
 			ID: "m1", Role: parley.MessageSystem, Parts: []parley.Part{parley.TextPart("restarted")},
 		}}, nil},
-		"what somebody said": {parley.Draft{Turn: "t1", Body: &parley.Message{
+		"what somebody said": {parley.NewEvent{Turn: "t1", Body: &parley.Message{
 			ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("hi")},
 		}}, nil},
-		"only thoughts": {parley.Draft{Turn: "t1", Body: &parley.Message{
+		"only thoughts": {parley.NewEvent{Turn: "t1", Body: &parley.Message{
 			ID: "m1", Role: parley.MessageAssistant, Parts: []parley.Part{{Kind: parley.PartReasoning, Text: "hm"}},
 		}}, nil},
 		"nothing to see": {says("t1", "m1", "\u200b"), nil},
@@ -119,7 +119,7 @@ func TestWithoutAChatNothingIsReadOrWritten(t *testing.T) {
 		Session: "web:a", Turns: []parley.TurnChange{{ID: "t1", Start: true}},
 		Inputs: []parley.InputChange{{Ref: in.Ref, State: parley.InputRunning, Turn: "t1"}},
 	})
-	w.change(parley.SessionChange{Session: "web:a", Events: []parley.Draft{says("t1", "m1", "one")}})
+	w.change(parley.SessionChange{Session: "web:a", Events: []parley.NewEvent{says("t1", "m1", "one")}})
 	end := closing("web:a", "t1", says("t1", "m2", "two"))
 	end.Inputs[0].Ref = in.Ref
 	w.change(end)
@@ -216,7 +216,7 @@ func TestWhatWasImportedIsNotDelivered(t *testing.T) {
 	w.change(parley.SessionChange{Session: "fake:a", Patch: parley.SessionPatch{Chat: &parley.Target{Channel: "fake", Chat: "a"}}})
 	old := says("t9", "m1", "long ago")
 	old.At = start.AddDate(-1, 0, 0)
-	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.Draft{old, says("", "m2", "by nobody")}})
+	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.NewEvent{old, says("", "m2", "by nobody")}})
 	if rows := w.everything(); len(rows) > 0 {
 		t.Errorf("the outbox has %+v", rows)
 	}
@@ -231,13 +231,13 @@ func TestAnswersToCommandsAndNewSessions(t *testing.T) {
 		Principal: owner, State: parley.InputCarriedOut, Target: target("a"),
 	}
 	answer := &parley.Message{ID: "m1", Role: parley.MessageSystem, Hidden: true, Inputs: []parley.InputRef{command.Ref}, Parts: []parley.Part{parley.TextPart("A new one.")}}
-	w.change(parley.SessionChange{Session: "fake:a", Admit: []parley.Input{command}, Events: []parley.Draft{{Body: answer}}})
+	w.change(parley.SessionChange{Session: "fake:a", Admit: []parley.Input{command}, Events: []parley.NewEvent{{Body: answer}}})
 	w.change(parley.SessionChange{
 		Session: "fake:b", Create: &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "channel"}, Type: parley.SessionDirect},
-		Events: []parley.Draft{{Body: &parley.Reset{From: "fake:a", Reason: "command"}}},
+		Events: []parley.NewEvent{{Body: &parley.Reset{From: "fake:a", Reason: "command"}}},
 	})
 	notice := &parley.Message{ID: "m2", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart("The budget is nearly spent.")}}
-	w.change(parley.SessionChange{Session: "fake:b", Events: []parley.Draft{{Body: notice}}})
+	w.change(parley.SessionChange{Session: "fake:b", Events: []parley.NewEvent{{Body: notice}}})
 	w.settled()
 	if got, want := w.chat.texts("a"), []string{"A new one.", "The budget is nearly spent."}; !slices.Equal(got, want) {
 		t.Errorf("the chat shows %q, want %q", got, want)

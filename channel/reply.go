@@ -55,7 +55,7 @@ func (l *line) fail(d *parley.Delivery, cause error) error {
 			expect = append(expect, parley.DeliveryIs{Delivery: rest[i].ID, State: rest[i].State})
 		}
 		_, err = l.o.commit(ctx, d, changes,
-			[]parley.Draft{{Turn: d.Turn, Body: &parley.DeliveryFailed{Delivery: d.ID, Channel: d.Target.Channel, Reason: *why}}}, expect...)
+			[]parley.NewEvent{{Turn: d.Turn, Body: &parley.DeliveryFailed{Delivery: d.ID, Channel: d.Target.Channel, Reason: *why}}}, expect...)
 		if e, ok := errors.AsType[*parley.ExpectError](err); ok && e.Index > 0 {
 			return errChanged // of one behind it somebody has disposed
 		}

@@ -19,7 +19,7 @@ func TestStreamedReply(t *testing.T) {
 	w.until("its beginning is shown", func() bool { return slices.Equal(w.chat.texts("a"), []string{"Once upon"}) })
 	w.delta("fake:a", turn, 2, " a time")
 	w.until("more is shown", func() bool { return slices.Equal(w.chat.texts("a"), []string{"Once upon a time"}) })
-	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.Draft{says(turn, "m1", "Once upon a time there was a fox.")}})
+	w.change(parley.SessionChange{Session: "fake:a", Events: []parley.NewEvent{says(turn, "m1", "Once upon a time there was a fox.")}})
 	w.settled()
 	w.delta("fake:a", turn, 1, "And")
 	w.change(closing("fake:a", turn, says(turn, "m2", "And then "+long(2))))
@@ -54,27 +54,27 @@ func TestStreamKeepsItsPace(t *testing.T) {
 
 func TestStreamThatEndsOtherwise(t *testing.T) {
 	t.Parallel()
-	notice := func(turn parley.TurnID) parley.Draft {
-		return parley.Draft{Turn: turn, Body: &parley.Message{
+	notice := func(turn parley.TurnID) parley.NewEvent {
+		return parley.NewEvent{Turn: turn, Body: &parley.Message{
 			ID: "m.end", Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart("The model broke.")},
 		}}
 	}
 	for name, c := range map[string]struct {
 		restart bool
-		last    func(parley.TurnID) []parley.Draft
+		last    func(parley.TurnID) []parley.NewEvent
 		want    []string
 	}{
-		"an error":                  {false, func(id parley.TurnID) []parley.Draft { return []parley.Draft{notice(id)} }, []string{"The model broke."}},
-		"nothing":                   {false, func(parley.TurnID) []parley.Draft { return nil }, []string{"(This answer was not finished.)"}},
-		"an error, after a restart": {true, func(id parley.TurnID) []parley.Draft { return []parley.Draft{notice(id)} }, []string{"The model broke."}},
-		"nothing, after a restart":  {true, func(parley.TurnID) []parley.Draft { return nil }, []string{"(This answer was not finished.)"}},
-		"an answer and an error, after a restart": {true, func(id parley.TurnID) []parley.Draft {
-			return []parley.Draft{says(id, "m1", "Here."), notice(id)}
+		"an error":                  {false, func(id parley.TurnID) []parley.NewEvent { return []parley.NewEvent{notice(id)} }, []string{"The model broke."}},
+		"nothing":                   {false, func(parley.TurnID) []parley.NewEvent { return nil }, []string{"(This answer was not finished.)"}},
+		"an error, after a restart": {true, func(id parley.TurnID) []parley.NewEvent { return []parley.NewEvent{notice(id)} }, []string{"The model broke."}},
+		"nothing, after a restart":  {true, func(parley.TurnID) []parley.NewEvent { return nil }, []string{"(This answer was not finished.)"}},
+		"an answer and an error, after a restart": {true, func(id parley.TurnID) []parley.NewEvent {
+			return []parley.NewEvent{says(id, "m1", "Here."), notice(id)}
 		}, []string{"Here.", "The model broke."}},
-		"an answer and an error": {false, func(id parley.TurnID) []parley.Draft {
-			return []parley.Draft{says(id, "m1", "Here."), notice(id)}
+		"an answer and an error": {false, func(id parley.TurnID) []parley.NewEvent {
+			return []parley.NewEvent{says(id, "m1", "Here."), notice(id)}
 		}, []string{"Here.", "The model broke."}},
-		"an answer, after a restart": {true, func(id parley.TurnID) []parley.Draft { return []parley.Draft{says(id, "m1", "Here.")} }, []string{"Here."}},
+		"an answer, after a restart": {true, func(id parley.TurnID) []parley.NewEvent { return []parley.NewEvent{says(id, "m1", "Here.")} }, []string{"Here."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

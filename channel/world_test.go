@@ -305,7 +305,7 @@ func (w *world) session(id parley.SessionID) {
 	source := parley.Source{Kind: "channel", Platform: "fake", Interactive: true}
 	_, err := w.store.Commit(w.t.Context(), parley.Batch{At: w.clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id, Create: &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: parley.SessionDirect},
-		Events: []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events: []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 	}}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -323,21 +323,21 @@ func (w *world) ask(id parley.SessionID, to *parley.Target) parley.TurnID {
 	}
 	w.change(parley.SessionChange{
 		Session: id, Admit: []parley.Input{in}, Turns: []parley.TurnChange{{ID: turn, Start: true}},
-		Events: []parley.Draft{{Turn: turn, Body: &parley.TurnStarted{Attempt: 1}}},
+		Events: []parley.NewEvent{{Turn: turn, Body: &parley.TurnStarted{Attempt: 1}}},
 	})
 	return turn
 }
 
 // says is a message of the agent.
-func says(turn parley.TurnID, id, text string) parley.Draft {
-	return parley.Draft{Turn: turn, Body: &parley.Message{ID: id, Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(text)}}}
+func says(turn parley.TurnID, id, text string) parley.NewEvent {
+	return parley.NewEvent{Turn: turn, Body: &parley.Message{ID: id, Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(text)}}}
 }
 
 // closing is the end of a turn.
-func closing(id parley.SessionID, turn parley.TurnID, last ...parley.Draft) parley.SessionChange {
+func closing(id parley.SessionID, turn parley.TurnID, last ...parley.NewEvent) parley.SessionChange {
 	return parley.SessionChange{
 		Session: id, Turns: []parley.TurnChange{{ID: turn, State: new(parley.TurnDone)}},
-		Events: append(last, parley.Draft{Turn: turn, Body: &parley.TurnCompleted{StopReason: parley.StopDone}}),
+		Events: append(last, parley.NewEvent{Turn: turn, Body: &parley.TurnCompleted{StopReason: parley.StopDone}}),
 		Inputs: []parley.InputChange{{Ref: parley.InputRef{Origin: "fake//" + string(id), ID: string(turn)}, State: parley.InputDone}},
 	}
 }

@@ -114,7 +114,7 @@ func (e *Engine) resolveApproval(ctx context.Context, a parley.Approval, state p
 // addResolved adds the answer to a question to a change.
 func addResolved(change *parley.SessionChange, a parley.Approval, state parley.ApprovalState, by parley.IdentityID) {
 	change.Approvals = append(change.Approvals, parley.ApprovalChange{Turn: a.Turn, Call: a.Call, State: state, By: by})
-	change.Events = append(change.Events, parley.Draft{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}})
+	change.Events = append(change.Events, parley.NewEvent{Turn: a.Turn, Identity: by, Body: &parley.ApprovalResolved{Call: a.Call, State: state, By: by}})
 }
 
 const allowedPrefix = reservedPrefix + "allowed."

@@ -122,12 +122,12 @@ func (l *lane) closing(ctx context.Context, b begun, end parley.TurnEnd) (parley
 		}
 	}
 	if end.Last != nil {
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: end.Last})
+		change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Body: end.Last})
 	}
 	if e := end.Completed.Error; e != nil && e.Message != "" {
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: forPeople(string(b.turn.ID)+".end", e.Message)})
+		change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Body: forPeople(string(b.turn.ID)+".end", e.Message)})
 	}
-	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: b.principal.Identity, Body: &end.Completed})
+	change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Identity: b.principal.Identity, Body: &end.Completed})
 	for _, in := range b.inputs {
 		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputDone})
 	}

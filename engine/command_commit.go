@@ -13,7 +13,7 @@ import (
 type rider struct {
 	session parley.SessionID
 	input   parley.Input
-	join    []parley.Draft       // makes who gives it a participant
+	join    []parley.NewEvent    // makes who gives it a participant
 	expect  []parley.Expectation // the session is its key's current one, as for all that is said
 	// answerFunc says what is done, from the change that does it.
 	answerFunc func(b *parley.Batch) string
@@ -43,7 +43,7 @@ func (r *rider) board(b *parley.Batch) {
 	c := &b.Sessions[at]
 	c.Admit = append(c.Admit, r.input)
 	c.Events = append(c.Events, r.join...)
-	c.Events = append(c.Events, parley.Draft{Body: answer})
+	c.Events = append(c.Events, parley.NewEvent{Body: answer})
 	if r.changeFunc != nil {
 		r.changeFunc(c)
 	}

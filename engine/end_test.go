@@ -96,7 +96,7 @@ func (s *notedBatches) Commit(ctx context.Context, b parley.Batch) (parley.Resul
 // ends gives of each turn's end whether it might wait, and counts the others that might.
 func (s *notedBatches) ends() (ends []bool, others int) {
 	for _, b := range s.batches {
-		isEnd := func(d parley.Draft) bool { return d.Body.EventType() == parley.EventTurnCompleted }
+		isEnd := func(d parley.NewEvent) bool { return d.Body.EventType() == parley.EventTurnCompleted }
 		switch {
 		case len(b.Sessions) == 1 && slices.ContainsFunc(b.Sessions[0].Events, isEnd):
 			ends = append(ends, b.MayWait)

@@ -27,7 +27,7 @@ type spot struct {
 	people []parley.IdentityID
 	target access.Target
 	audit  []parley.AuditEntry // what is written down about what the caller does
-	join   []parley.Draft      // makes who speaks a participant
+	join   []parley.NewEvent   // makes who speaks a participant
 	facts  *promptFacts        // for a turn that starts at once; nil: they are not read yet
 }
 

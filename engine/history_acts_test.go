@@ -21,9 +21,9 @@ func (h *history) setUp(ctx context.Context) error {
 	b := parley.Batch{At: h.clock.Now()}
 	add := func(id parley.SessionID, key parley.Key, kind parley.SessionType, people ...parley.IdentityID) {
 		source := parley.Source{Kind: "cli", Interactive: h.rng.IntN(4) > 0}
-		events := []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}}
+		events := []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}}
 		for _, p := range people {
-			events = append(events, parley.Draft{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
+			events = append(events, parley.NewEvent{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
 		}
 		b.Sessions = append(b.Sessions, parley.SessionChange{
 			Session: id, Create: &parley.NewSession{Key: key, Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: kind}, Events: events,

@@ -208,7 +208,7 @@ func (j *Journal) Say(ctx context.Context, s parley.Said) error {
 	}
 	m := s.Message
 	change := parley.SessionChange{
-		Events: []parley.Draft{j.draft(&m)},
+		Events: []parley.NewEvent{j.newEvent(&m)},
 		Turns:  []parley.TurnChange{{ID: j.cfg.Turn, Usage: &s.Usage, Opaque: s.Opaque}},
 	}
 	now := j.cfg.Clock.Now()
@@ -264,13 +264,13 @@ func (j *Journal) ask(change *parley.SessionChange, now time.Time, c parley.Tool
 	change.Approvals = append(change.Approvals, parley.ApprovalChange{
 		Turn: j.cfg.Turn, Call: c.ID, Tool: c.Name, State: parley.ApprovalPending, Default: q.Default, Deadline: deadline,
 	})
-	change.Events = append(change.Events, j.draft(&parley.ApprovalRequested{Call: c.ID, Tool: c.Name, Deadline: deadline, Default: q.Default}))
+	change.Events = append(change.Events, j.newEvent(&parley.ApprovalRequested{Call: c.ID, Tool: c.Name, Deadline: deadline, Default: q.Default}))
 }
 
 // start adds the start of a call to a change.
 func (j *Journal) start(change *parley.SessionChange, id parley.CallID, tool string) {
 	change.Calls = append(change.Calls, parley.CallChange{Turn: j.cfg.Turn, ID: id, Tool: tool, State: parley.CallStarted})
-	change.Events = append(change.Events, j.draft(&parley.ToolStarted{Call: id, Tool: tool}))
+	change.Events = append(change.Events, j.newEvent(&parley.ToolStarted{Call: id, Tool: tool}))
 }
 
 func (j *Journal) started(id parley.CallID) {
@@ -359,7 +359,7 @@ func (j *Journal) refuse(ctx context.Context, call parley.ToolCall, text string)
 
 // finish records the end of a call that was started.
 func (j *Journal) finish(ctx context.Context, call parley.ToolCall, state parley.CallState, result parley.ToolResult) (parley.ToolResult, error) {
-	change := parley.SessionChange{Events: []parley.Draft{j.draft(&parley.ToolCompleted{Call: call.ID, Tool: call.Name, State: state})}}
+	change := parley.SessionChange{Events: []parley.NewEvent{j.newEvent(&parley.ToolCompleted{Call: call.ID, Tool: call.Name, State: state})}}
 	return j.record(ctx, change, call, state, result)
 }
 
@@ -386,7 +386,7 @@ func (j *Journal) record(ctx context.Context, change parley.SessionChange, call 
 	j.mu.Unlock()
 	message := parley.ResultMessage(result)
 	if said {
-		change.Events = append(change.Events, j.draft(&message))
+		change.Events = append(change.Events, j.newEvent(&message))
 	}
 	if next != "" {
 		j.start(&change, next, tool)
@@ -451,11 +451,11 @@ func (j *Journal) Emit(ctx context.Context, event parley.Custom) error {
 	if !slices.Contains(j.cfg.CustomTypes, event.Type) {
 		return parley.Errorf(parley.CodeInvalid, "event type %q is not registered", event.Type)
 	}
-	return j.commit(ctx, j.cfg.Clock.Now(), parley.SessionChange{Events: []parley.Draft{j.draft(&event)}})
+	return j.commit(ctx, j.cfg.Clock.Now(), parley.SessionChange{Events: []parley.NewEvent{j.newEvent(&event)}})
 }
 
-func (j *Journal) draft(body parley.EventBody) parley.Draft {
-	return parley.Draft{Turn: j.cfg.Turn, Body: body}
+func (j *Journal) newEvent(body parley.EventBody) parley.NewEvent {
+	return parley.NewEvent{Turn: j.cfg.Turn, Body: body}
 }
 
 // commit writes under the turn's fence, while the turn runs.

@@ -178,7 +178,7 @@ func (k *Keys) repoint(ctx context.Context, o OpenRequest, alias parley.Alias, e
 		Sessions: []parley.SessionChange{{
 			Session: entry.Current,
 			Patch:   parley.SessionPatch{Key: &o.To.Key},
-			Events:  []parley.Draft{{Identity: o.By.Identity, Body: &parley.Promoted{Key: o.To.Key, Alias: alias}}},
+			Events:  []parley.NewEvent{{Identity: o.By.Identity, Body: &parley.Promoted{Key: o.To.Key, Alias: alias}}},
 		}},
 		Keys: []parley.KeyChange{{Key: o.To.Key, Session: entry.Current, Scope: &o.To.Scope}},
 	}
@@ -211,9 +211,9 @@ func (k *Keys) create(ctx context.Context, o OpenRequest, declined []Declined) (
 	id := parley.NewSessionID(namespace, now, random)
 	start := o.Session
 	start.Key = o.To.Key
-	events := []parley.Draft{{Identity: o.By.Identity, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}}}
+	events := []parley.NewEvent{{Identity: o.By.Identity, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}}}
 	if o.By.Identity != "" {
-		events = append(events, parley.Draft{Identity: o.By.Identity, Body: &parley.ParticipantChanged{Identity: o.By.Identity}})
+		events = append(events, parley.NewEvent{Identity: o.By.Identity, Body: &parley.ParticipantChanged{Identity: o.By.Identity}})
 	}
 	key := parley.KeyChange{Key: o.To.Key, Session: id}
 	if !o.To.Explicit { // a name that somebody chose has no scope

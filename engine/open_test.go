@@ -192,9 +192,9 @@ func TestAliasClashIsToldOnce(t *testing.T) {
 func (h house) legacy(id parley.SessionID, alias parley.Alias, scope *parley.Scope, people ...parley.IdentityID) {
 	h.t.Helper()
 	key := parley.Key("legacy_" + string(id))
-	events := []parley.Draft{{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "import"}}}}
+	events := []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "import"}}}}
 	for _, p := range people {
-		events = append(events, parley.Draft{Body: &parley.ParticipantChanged{Identity: p}})
+		events = append(events, parley.NewEvent{Body: &parley.ParticipantChanged{Identity: p}})
 	}
 	_, err := h.store.Commit(h.t.Context(), parley.Batch{
 		At: stillClock{}.Now(),
@@ -394,7 +394,7 @@ func TestNameOfAKeyInAliasForm(t *testing.T) {
 	_, err := h.store.Commit(t.Context(), parley.Batch{
 		At: stillClock{}.Now(),
 		Sessions: []parley.SessionChange{{
-			Session: "import:old", Events: []parley.Draft{{Body: &parley.ParticipantChanged{Identity: "telegram:7"}}},
+			Session: "import:old", Events: []parley.NewEvent{{Body: &parley.ParticipantChanged{Identity: "telegram:7"}}},
 			Create: &parley.NewSession{Key: name, Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "import"}, Type: parley.SessionDirect},
 		}},
 		Keys: []parley.KeyChange{{Key: name, Session: "import:old", Scope: &to.Scope}},

@@ -24,9 +24,9 @@ func (l *lane) park(ctx context.Context, b *begun, after time.Duration, cause er
 	}
 	until := now.Add(max(after, parkPause(now.Sub(since))))
 	parked := parley.TurnParked
-	var events []parley.Draft
+	var events []parley.NewEvent
 	if !told {
-		events = append(events, parley.Draft{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
+		events = append(events, parley.NewEvent{Turn: b.turn.ID, Body: forPeople(fmt.Sprintf("%s%d", outageID(b.turn.ID), b.turn.Attempt), "The model cannot be reached at the moment. Your message waits, and is answered as soon as it can be.")})
 	}
 	l.cfg.Log.Warn("a turn waits for its model", "session", l.id, "turn", b.turn.ID, "until", until, "cause", cause)
 	return l.storeWaiting(ctx, *b, parley.SessionPatch{}, parley.TurnChange{ID: b.turn.ID, State: &parked, ParkedUntil: &until, Usage: &b.turn.Usage}, events...)

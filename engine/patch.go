@@ -70,7 +70,7 @@ func (h *Handle) patch(ctx context.Context, id parley.SessionID, c Changes) (par
 	}
 	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: id, Patch: patch,
-		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: fields}}},
+		Events: []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: fields}}},
 	}}})
 	if err != nil {
 		return parley.Session{}, err
@@ -96,7 +96,7 @@ func (h *Handle) SetParticipant(ctx context.Context, id parley.SessionID, who pa
 	}
 	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: id,
-		Events:  []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.ParticipantChanged{Identity: who, Left: !takesPart}}},
+		Events:  []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.ParticipantChanged{Identity: who, Left: !takesPart}}},
 	}}})
 	return err
 }

@@ -142,7 +142,7 @@ func (h *Handle) logOnly(ctx context.Context, s spot, in parley.Input, why strin
 	m := messageOf(s.Session, &in, "m_"+h.engine.cfg.IDFunc())
 	change := parley.SessionChange{
 		Session: s.ID, Admit: []parley.Input{in},
-		Events: append(s.join, parley.Draft{Identity: in.Principal.Identity, Body: m}),
+		Events: append(s.join, parley.NewEvent{Identity: in.Principal.Identity, Body: m}),
 	}
 	result, err := h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Expect: current(s.Session), Sessions: []parley.SessionChange{change}})
 	if err != nil {
@@ -169,11 +169,11 @@ func (h *Handle) introduce(ctx context.Context, s parley.Session, in *parley.Inp
 
 // joining makes who speaks a participant, if it is not one: an owner who comes
 // into a session, or somebody in a group whom its channel vouches for.
-func (h *Handle) joining(s spot, id parley.IdentityID) []parley.Draft {
+func (h *Handle) joining(s spot, id parley.IdentityID) []parley.NewEvent {
 	if slices.Contains(s.people, id) {
 		return nil
 	}
-	return []parley.Draft{{Identity: id, Body: &parley.ParticipantChanged{Identity: id}}}
+	return []parley.NewEvent{{Identity: id, Body: &parley.ParticipantChanged{Identity: id}}}
 }
 
 // current expects a session to be the one that its key leads to.

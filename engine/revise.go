@@ -77,7 +77,7 @@ func (h *Handle) resume(ctx context.Context, s spot, key parley.Key, instead par
 	}
 	change := parley.SessionChange{
 		Session: s.ID, Patch: parley.SessionPatch{Ended: &parley.Ending{}},
-		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Resumed{Instead: instead}}},
+		Events: []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Resumed{Instead: instead}}},
 	}
 	if s.Status == parley.StatusInactive {
 		change.Patch.Status = &idle
@@ -142,7 +142,7 @@ func (h *Handle) Fork(ctx context.Context, id parley.SessionID, at uint64) (parl
 		Create: &parley.NewSession{
 			Agent: s.Agent, Source: s.Source, Type: parley.SessionDirect, Title: parley.Title{}, Fork: &parley.ForkPoint{Session: id, Seq: at},
 		},
-		Events: []parley.Draft{{Identity: who, Body: &parley.Forked{From: id, AtSeq: at}}, {Identity: who, Body: &parley.ParticipantChanged{Identity: who}}},
+		Events: []parley.NewEvent{{Identity: who, Body: &parley.Forked{From: id, AtSeq: at}}, {Identity: who, Body: &parley.ParticipantChanged{Identity: who}}},
 	}}})
 	if err != nil {
 		return parley.Session{}, err
@@ -216,7 +216,7 @@ func (h *Handle) rewind(ctx context.Context, id parley.SessionID, firstFunc func
 			parley.FenceIs{Session: id, Fence: s.Fence},
 			parley.StatusIn{Session: id, Any: []parley.Status{parley.StatusIdle, parley.StatusInactive}},
 		},
-		Sessions: []parley.SessionChange{{Session: id, Events: []parley.Draft{{
+		Sessions: []parley.SessionChange{{Session: id, Events: []parley.NewEvent{{
 			Identity: h.caller.Principal().Identity, Body: &parley.Rewound{ToSeq: seen[first].seq - 1, Turns: undone.Turns},
 		}}}},
 	})
@@ -271,7 +271,7 @@ func (h *Handle) Redact(ctx context.Context, id parley.SessionID, seqs []uint64,
 	}
 	_, err = h.commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: id, Redact: seqs,
-		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Redacted{Seqs: seqs, Reason: reason}}},
+		Events: []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Redacted{Seqs: seqs, Reason: reason}}},
 	}}})
 	return err
 }

@@ -46,7 +46,7 @@ func (s *stage) commitSessions(ids []parley.SessionID) {
 		b.Sessions = append(b.Sessions, parley.SessionChange{
 			Session: id,
 			Create:  &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: parley.SessionDirect},
-			Events: []parley.Draft{
+			Events: []parley.NewEvent{
 				{Body: &parley.Started{Agent: "main", Source: source}},
 				{Identity: "cli:alice", Body: &parley.ParticipantChanged{Identity: "cli:alice"}},
 			},

@@ -166,7 +166,7 @@ func (h *Handle) tryID(ctx context.Context, o Opening) (Opened, error) {
 	who := h.caller.Principal().Identity
 	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id, Create: &start,
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			{Identity: who, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}},
 			{Identity: who, Body: &parley.ParticipantChanged{Identity: who}},
 		},
@@ -208,7 +208,7 @@ func (h *Handle) reopen(ctx context.Context, s spot, metadata map[string]string)
 	}
 	_, err := h.engine.store.Commit(ctx, parley.Batch{At: h.engine.cfg.Clock.Now(), Audit: s.audit, Sessions: []parley.SessionChange{{
 		Session: s.ID, Patch: patch,
-		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: fields}}},
+		Events: []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: fields}}},
 	}}})
 	if err != nil {
 		return s.Session, err
@@ -302,9 +302,9 @@ func (h *Handle) reset(ctx context.Context, s spot, reason string, carry lifecyc
 	if err != nil {
 		return parley.Session{}, err
 	}
-	opened := []parley.Draft{{Identity: who, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}}, {Identity: who, Body: body}}
+	opened := []parley.NewEvent{{Identity: who, Body: &parley.Started{Agent: start.Agent.Name, Source: start.Source}}, {Identity: who, Body: body}}
 	for _, p := range people {
-		opened = append(opened, parley.Draft{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
+		opened = append(opened, parley.NewEvent{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
 	}
 	created := parley.SessionChange{Session: next, Create: &start, Events: opened}
 	if notify {
@@ -359,7 +359,7 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 	change := parley.SessionChange{
 		Session: s.ID,
 		Patch:   parley.SessionPatch{Ended: &parley.Ending{At: now, Reason: reason}},
-		Events:  []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Ended{Reason: reason, Next: next}}},
+		Events:  []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Ended{Reason: reason, Next: next}}},
 	}
 	turns, err := h.engine.store.OpenTurns(ctx, parley.SeeAll(), s.ID)
 	if err != nil {
@@ -385,7 +385,7 @@ func (h *Handle) ended(ctx context.Context, s parley.Session, reason string, nex
 		expect = append(expect, parley.InputIs{Ref: in.Ref, State: parley.InputQueued})
 	}
 	if len(inputs) > 0 {
-		change.Events = append(change.Events, parley.Draft{Body: forPeople("m_"+h.engine.cfg.IDFunc(), "The conversation was started anew before your message was answered. Please send it again.")})
+		change.Events = append(change.Events, parley.NewEvent{Body: forPeople("m_"+h.engine.cfg.IDFunc(), "The conversation was started anew before your message was answered. Please send it again.")})
 	}
 	return change, expect, nil
 }

@@ -70,7 +70,7 @@ func (l *lane) settle(ctx context.Context, t parley.Turn) error {
 			completed.StopReason = parley.StopAborted
 		}
 	case lifecycle.ActionSuspend:
-		if err := l.mark(ctx, b, decision.Recovery, parley.Draft{Turn: t.ID, Body: &parley.Suspended{Reason: string(decision.Reason)}}); err != nil {
+		if err := l.mark(ctx, b, decision.Recovery, parley.NewEvent{Turn: t.ID, Body: &parley.Suspended{Reason: string(decision.Reason)}}); err != nil {
 			return err
 		}
 		b.session.Recovery = decision.Recovery
@@ -113,7 +113,7 @@ func (l *lane) found(ctx context.Context, t parley.Turn) (lifecycle.Found, error
 }
 
 // mark writes down what recovery has to do in a session.
-func (l *lane) mark(ctx context.Context, b begun, r parley.Recovery, events ...parley.Draft) error {
+func (l *lane) mark(ctx context.Context, b begun, r parley.Recovery, events ...parley.NewEvent) error {
 	_, err := l.store.Commit(ctx, parley.Batch{
 		At:       l.cfg.Clock.Now(),
 		Expect:   []parley.Expectation{parley.FenceIs{Session: l.id, Fence: b.fence}, parley.TurnIs{Session: l.id, Turn: b.turn.ID, State: b.turn.State}},

@@ -119,9 +119,9 @@ func (s *stage) session(name string, kind parley.SessionType, people ...parley.I
 	s.t.Helper()
 	id := parley.SessionID("cli:" + name)
 	source := parley.Source{Kind: "cli", Interactive: true}
-	events := []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}}
+	events := []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}}
 	for _, p := range people {
-		events = append(events, parley.Draft{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
+		events = append(events, parley.NewEvent{Identity: p, Body: &parley.ParticipantChanged{Identity: p}})
 	}
 	if _, err := s.store.Commit(s.t.Context(), parley.Batch{At: s.clock.Now(), Sessions: []parley.SessionChange{{
 		Session: id, Create: &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: kind}, Events: events,

@@ -104,7 +104,7 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 		Session: s.ID, Claim: true,
 		Patch:  parley.SessionPatch{Status: &running},
 		Turns:  []parley.TurnChange{{ID: turn.ID, Start: true}},
-		Events: []parley.Draft{{Turn: turn.ID, Body: &parley.TurnStarted{Attempt: 1, Prompt: prompt.Ref}}},
+		Events: []parley.NewEvent{{Turn: turn.ID, Body: &parley.TurnStarted{Attempt: 1, Prompt: prompt.Ref}}},
 	}}
 	if prompt.Ref != (parley.PromptRef{}) {
 		p.change.Turns[0].Prompt = &prompt.Ref
@@ -114,13 +114,13 @@ func (e *Engine) plan(ctx context.Context, s parley.Session, inputs []parley.Inp
 	}
 	if prompt.Preface != "" {
 		// A message of its own: one that somebody wrote may be as long as it can be.
-		p.change.Events = append(p.change.Events, parley.Draft{Turn: turn.ID, Body: &parley.Message{
+		p.change.Events = append(p.change.Events, parley.NewEvent{Turn: turn.ID, Body: &parley.Message{
 			ID: string(turn.ID) + ".note", Role: parley.MessageUser, Parts: []parley.Part{{Kind: parley.PartText, Note: true, Text: prompt.Preface}},
 		}})
 	}
 	for i := range inputs {
 		m := messageOf(s, &inputs[i], string(turn.ID)+".in."+fmt.Sprint(i+1))
-		p.change.Events = append(p.change.Events, parley.Draft{Turn: turn.ID, Identity: inputs[i].Principal.Identity, Body: m})
+		p.change.Events = append(p.change.Events, parley.NewEvent{Turn: turn.ID, Identity: inputs[i].Principal.Identity, Body: m})
 	}
 	if counted(inputs) && s.Counters.Turns >= int64(e.cfg.Limits.MaxTurns) {
 		p.refused = &parley.TurnError{Code: "turn_limit", Message: fmt.Sprintf(
@@ -195,8 +195,8 @@ func (e *Engine) refuse(p *plan) {
 	p.change.Patch.Status = &idle
 	p.change.Turns = append(p.change.Turns, parley.TurnChange{ID: p.turn.ID, State: &done, StopReason: &reason})
 	p.change.Events = append(p.change.Events,
-		parley.Draft{Turn: p.turn.ID, Body: forPeople(string(p.turn.ID)+".end", p.refused.Message)},
-		parley.Draft{Turn: p.turn.ID, Identity: p.inputs[0].Principal.Identity, Body: &parley.TurnCompleted{StopReason: reason, Error: p.refused, Uncounted: true}},
+		parley.NewEvent{Turn: p.turn.ID, Body: forPeople(string(p.turn.ID)+".end", p.refused.Message)},
+		parley.NewEvent{Turn: p.turn.ID, Identity: p.inputs[0].Principal.Identity, Body: &parley.TurnCompleted{StopReason: reason, Error: p.refused, Uncounted: true}},
 	)
 }
 

@@ -67,10 +67,10 @@ func (l *lane) reenter(ctx context.Context, b *begun, note string) error {
 	change := parley.SessionChange{
 		Session: l.id, Claim: true, Patch: parley.SessionPatch{Status: &status},
 		Turns:  []parley.TurnChange{{ID: b.turn.ID, Attempt: &attempt, State: &state}},
-		Events: []parley.Draft{{Turn: b.turn.ID, Body: &parley.TurnStarted{Attempt: attempt}}},
+		Events: []parley.NewEvent{{Turn: b.turn.ID, Body: &parley.TurnStarted{Attempt: attempt}}},
 	}
 	if note != "" {
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: &parley.Message{
+		change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Body: &parley.Message{
 			ID: fmt.Sprintf("%s.note.%d", b.turn.ID, attempt), Role: parley.MessageSystem, Parts: []parley.Part{parley.TextPart(note)},
 		}})
 	}

@@ -19,7 +19,7 @@ func TestWindow_OfALongConversation(t *testing.T) {
 	fill := func(n int) {
 		change := parley.SessionChange{Session: id}
 		for i := range n {
-			change.Events = append(change.Events, parley.Draft{Body: &parley.Message{
+			change.Events = append(change.Events, parley.NewEvent{Body: &parley.Message{
 				ID: fmt.Sprintf("old%d.%d", n, i), Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(fmt.Sprint("old ", i))},
 			}})
 		}

@@ -47,7 +47,7 @@ func (h *Handle) withdraw(ctx context.Context, id parley.SessionID, ref parley.I
 	expect := []parley.Expectation{parley.InputIs{Ref: ref, State: parley.InputQueued}}
 	change := parley.SessionChange{
 		Session: id, Inputs: []parley.InputChange{{Ref: ref, State: parley.InputDropped, Decision: "withdrawn by its sender"}},
-		Events: []parley.Draft{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: []string{"queued"}}}},
+		Events: []parley.NewEvent{{Identity: h.caller.Principal().Identity, Body: &parley.Updated{Fields: []string{"queued"}}}},
 	}
 	if s.Status == parley.StatusRunning && len(turns) == 0 && s.Queued == 1 {
 		// The session is between two turns, and the second does not come.

@@ -120,13 +120,13 @@ func (l *lane) steered(ctx context.Context, b begun) ([]parley.Message, error) {
 		m := messageOf(b.session, in, string(b.turn.ID)+".in."+l.cfg.IDFunc())
 		messages = append(messages, *m)
 		injected.Inputs = append(injected.Inputs, in.Ref)
-		change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Identity: in.Principal.Identity, Body: m})
+		change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Identity: in.Principal.Identity, Body: m})
 		change.Inputs = append(change.Inputs, parley.InputChange{Ref: in.Ref, State: parley.InputSteered, Turn: b.turn.ID, Decision: "shown to the running turn"})
 	}
 	if len(messages) == 0 {
 		return nil, nil
 	}
-	change.Events = append(change.Events, parley.Draft{Turn: b.turn.ID, Body: injected})
+	change.Events = append(change.Events, parley.NewEvent{Turn: b.turn.ID, Body: injected})
 	expect := []parley.Expectation{parley.FenceIs{Session: l.id, Fence: b.fence}}
 	for _, ref := range injected.Inputs {
 		expect = append(expect, parley.InputIs{Ref: ref, State: parley.InputQueued})
@@ -200,7 +200,7 @@ func notOwner(err error) bool {
 }
 
 // storeWaiting changes a turn that does not go on for now.
-func (l *lane) storeWaiting(ctx context.Context, b begun, patch parley.SessionPatch, turn parley.TurnChange, events ...parley.Draft) error {
+func (l *lane) storeWaiting(ctx context.Context, b begun, patch parley.SessionPatch, turn parley.TurnChange, events ...parley.NewEvent) error {
 	change := parley.SessionChange{Session: l.id, Patch: patch, Turns: []parley.TurnChange{turn}, Events: events}
 	return l.insist(ctx, func(ctx context.Context) error {
 		_, err := l.store.Commit(ctx, parley.Batch{

@@ -33,7 +33,7 @@ func Example() {
 
 	say := func(create *parley.NewSession, m *parley.Message) {
 		_, err := store.Commit(ctx, parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{{
-			Session: "cli:work", Create: create, Events: []parley.Draft{{Body: m}},
+			Session: "cli:work", Create: create, Events: []parley.NewEvent{{Body: m}},
 		}}})
 		if err != nil {
 			log.Fatal(err)

@@ -319,7 +319,7 @@ func TestAnnounce(t *testing.T) {
 			{name: "outcome unknown", changes: []parley.SessionChange{events(home, message("m", "x"))}, unknown: true, fails: true, want: []string{"cli:home@0"}},
 			{name: "refused after that", changes: []parley.SessionChange{creation(home)}, fails: true},
 			{name: "the next that succeeds", changes: []parley.SessionChange{admit}, want: []string{"cli:home@0"}},
-			{name: "deletion", changes: []parley.SessionChange{{Session: away, Delete: true, Events: []parley.Draft{{Body: &parley.Ended{Reason: "delete"}}}}}, want: []string{"web:away@0"}},
+			{name: "deletion", changes: []parley.SessionChange{{Session: away, Delete: true, Events: []parley.NewEvent{{Body: &parley.Ended{Reason: "delete"}}}}}, want: []string{"web:away@0"}},
 		} {
 			got, store.unknown = nil, step.unknown
 			_, err := announced.Commit(w.Context(), parley.Batch{At: base, Sessions: step.changes})

@@ -299,7 +299,7 @@ func (m *model) chatter(c *chat) {
 			name := m.name("m")
 			body = &parley.Message{ID: name, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("text of " + name)}}
 		}
-		change.Events = append(change.Events, parley.Draft{Body: body})
+		change.Events = append(change.Events, parley.NewEvent{Body: body})
 	}
 	m.apply(change, c)
 }
@@ -321,7 +321,7 @@ func (m *model) write(c *chat) {
 		m.startReply(c)
 	default:
 		m.cover("abandoned")
-		m.apply(parley.SessionChange{Session: c.id, Events: []parley.Draft{
+		m.apply(parley.SessionChange{Session: c.id, Events: []parley.NewEvent{
 			{Turn: turnOf(c), Body: &parley.TurnCompleted{StopReason: parley.StopAborted}},
 		}}, c)
 		c.reply = nil
@@ -333,7 +333,7 @@ func turnOf(c *chat) parley.TurnID { return parley.TurnID(fmt.Sprintf("t%d", c.t
 func (m *model) startTurn(c *chat) {
 	c.turn++
 	c.fence++
-	m.apply(parley.SessionChange{Session: c.id, Claim: true, Events: []parley.Draft{
+	m.apply(parley.SessionChange{Session: c.id, Claim: true, Events: []parley.NewEvent{
 		{Turn: turnOf(c), Body: &parley.TurnStarted{Attempt: 1}},
 	}}, c)
 	c.reply = nil
@@ -371,9 +371,9 @@ func (m *model) finish(c *chat) {
 			msg.Parts = append(msg.Parts, parley.Part{Kind: d.Kind, Text: d.Text})
 		}
 	}
-	change := parley.SessionChange{Session: c.id, Events: []parley.Draft{{Turn: turnOf(c), Body: msg}}}
+	change := parley.SessionChange{Session: c.id, Events: []parley.NewEvent{{Turn: turnOf(c), Body: msg}}}
 	if m.chance(50) {
-		change.Events = append(change.Events, parley.Draft{Turn: turnOf(c), Body: &parley.TurnCompleted{StopReason: parley.StopDone}})
+		change.Events = append(change.Events, parley.NewEvent{Turn: turnOf(c), Body: &parley.TurnCompleted{StopReason: parley.StopDone}})
 	}
 	m.apply(change, c)
 	c.reply = nil
@@ -419,7 +419,7 @@ func (m *model) people(c *chat) {
 	c.people[who] = !left
 	m.mu.Unlock()
 	m.cover(map[bool]string{true: "leave", false: "join"}[left])
-	m.apply(parley.SessionChange{Session: c.id, Events: []parley.Draft{
+	m.apply(parley.SessionChange{Session: c.id, Events: []parley.NewEvent{
 		{Body: &parley.ParticipantChanged{Identity: who, Left: left}},
 		{Body: &parley.Message{ID: m.name("m"), Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("after that")}}},
 	}}, c)

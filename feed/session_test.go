@@ -248,7 +248,7 @@ func TestSession_Redaction(t *testing.T) {
 		all := w.pauseAfterOne(parley.SeeAll(), "", parley.Position{})
 		w.add(home, message("m1", "secret"))
 		w.settle()
-		w.commit(parley.SessionChange{Session: home, Redact: []uint64{2}, Events: []parley.Draft{{Body: &parley.Redacted{Seqs: []uint64{2}}}}})
+		w.commit(parley.SessionChange{Session: home, Redact: []uint64{2}, Events: []parley.NewEvent{{Body: &parley.Redacted{Seqs: []uint64{2}}}}})
 		w.settle()
 		for name, tl := range map[string]*tail{"of the session": slow, "of all": all} {
 			tl.resume()

@@ -103,10 +103,10 @@ func creation(id parley.SessionID, people ...parley.IdentityID) parley.SessionCh
 	c := parley.SessionChange{
 		Session: id,
 		Create:  &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: parley.SessionDirect},
-		Events:  []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events:  []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 	}
 	for _, p := range people {
-		c.Events = append(c.Events, parley.Draft{Body: &parley.ParticipantChanged{Identity: p}})
+		c.Events = append(c.Events, parley.NewEvent{Body: &parley.ParticipantChanged{Identity: p}})
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func (w *world) add(id parley.SessionID, bodies ...parley.EventBody) uint64 {
 func events(id parley.SessionID, bodies ...parley.EventBody) parley.SessionChange {
 	c := parley.SessionChange{Session: id}
 	for _, b := range bodies {
-		c.Events = append(c.Events, parley.Draft{Body: b, Turn: "t1"})
+		c.Events = append(c.Events, parley.NewEvent{Body: b, Turn: "t1"})
 	}
 	return c
 }

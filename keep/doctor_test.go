@@ -45,12 +45,12 @@ func clinic(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "parley.db")
 	store := open(t, path, false)
-	started := parley.Draft{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "cli"}}}
-	joins := func(id parley.IdentityID, left bool) parley.Draft {
-		return parley.Draft{Body: &parley.ParticipantChanged{Identity: id, Left: left}}
+	started := parley.NewEvent{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "cli"}}}
+	joins := func(id parley.IdentityID, left bool) parley.NewEvent {
+		return parley.NewEvent{Body: &parley.ParticipantChanged{Identity: id, Left: left}}
 	}
-	say := func(id, text string) parley.Draft {
-		return parley.Draft{Body: &parley.Message{ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}
+	say := func(id, text string) parley.NewEvent {
+		return parley.NewEvent{Body: &parley.Message{ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}
 	}
 	waits := func(id string, state parley.InputState) parley.Input {
 		return parley.Input{
@@ -64,12 +64,12 @@ func clinic(t *testing.T) (path string) {
 		Sessions: []parley.SessionChange{
 			{
 				Session: "cli:work", Create: fresh("sk_v1_work"),
-				Events: []parley.Draft{
+				Events: []parley.NewEvent{
 					started, joins("cli:ada", false), joins("cli:bob", false), say("m1", "hello there"),
 					{Body: &parley.TurnCompleted{StopReason: parley.StopDone, PromptTokens: 7, Usage: parley.Usage{InputTokens: 11, OutputTokens: 5}}},
 				},
 			},
-			{Session: "cli:queue", Create: fresh(""), Events: []parley.Draft{started}},
+			{Session: "cli:queue", Create: fresh(""), Events: []parley.NewEvent{started}},
 			{Session: "cli:plain", Create: fresh("sk_v1_plain")}, // no event at all
 		},
 		Keys: []parley.KeyChange{{Key: "sk_v1_work", Session: "cli:work"}, {Key: "sk_v1_plain", Session: "cli:plain"}},
@@ -77,7 +77,7 @@ func clinic(t *testing.T) (path string) {
 	commit(t, store, parley.Batch{
 		At: noon.Add(time.Minute),
 		Sessions: []parley.SessionChange{
-			{Session: "cli:work", Events: []parley.Draft{joins("cli:bob", true), say("m2", "what I said last")}},
+			{Session: "cli:work", Events: []parley.NewEvent{joins("cli:bob", true), say("m2", "what I said last")}},
 			{Session: "cli:queue", Admit: []parley.Input{waits("1", parley.InputQueued), waits("2", parley.InputQueued), waits("3", parley.InputLogged)}},
 		},
 	})
@@ -85,7 +85,7 @@ func clinic(t *testing.T) (path string) {
 	fork.Fork = &parley.ForkPoint{Session: "cli:work", Seq: 4}
 	commit(t, store, parley.Batch{
 		At:       noon.Add(2 * time.Minute),
-		Sessions: []parley.SessionChange{{Session: "cli:fork", Create: fork, Events: []parley.Draft{{Body: &parley.Forked{From: "cli:work", AtSeq: 4}}}}},
+		Sessions: []parley.SessionChange{{Session: "cli:fork", Create: fork, Events: []parley.NewEvent{{Body: &parley.Forked{From: "cli:work", AtSeq: 4}}}}},
 	})
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestDoctor_ManyPages(t *testing.T) {
 	}
 	long := parley.SessionChange{Session: numbered(0)}
 	for range events {
-		long.Events = append(long.Events, parley.Draft{Body: &parley.Updated{Fields: []string{"title"}}})
+		long.Events = append(long.Events, parley.NewEvent{Body: &parley.Updated{Fields: []string{"title"}}})
 	}
 	commit(t, store, parley.Batch{At: noon, Sessions: []parley.SessionChange{long}})
 

@@ -67,7 +67,7 @@ func say(ctx context.Context, o *keep.Opened, i int) error {
 		return err
 	}
 	_, err = o.Store.Commit(ctx, parley.Batch{At: noon, Sessions: []parley.SessionChange{{
-		Session: numbered(i), Create: fresh(""), Events: []parley.Draft{{Body: &parley.Message{
+		Session: numbered(i), Create: fresh(""), Events: []parley.NewEvent{{Body: &parley.Message{
 			ID: "m", Role: parley.MessageUser, Parts: []parley.Part{
 				parley.TextPart(strings.Repeat(text, 1+i%50)),
 				{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(b.Handle), Type: b.Type, Size: b.Size}},

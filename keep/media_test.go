@@ -25,8 +25,8 @@ func gallery(t *testing.T) (path, picture string) {
 		t.Fatal(err)
 	}
 	part := parley.Part{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(b.Handle), Type: b.Type}}
-	show := parley.Draft{Body: &parley.Message{ID: "m9", Role: parley.MessageUser, Parts: []parley.Part{part, part}}}
-	commit(t, store, parley.Batch{At: noon, Sessions: []parley.SessionChange{{Session: "cli:work", Events: []parley.Draft{show, show}}}})
+	show := parley.NewEvent{Body: &parley.Message{ID: "m9", Role: parley.MessageUser, Parts: []parley.Part{part, part}}}
+	commit(t, store, parley.Batch{At: noon, Sessions: []parley.SessionChange{{Session: "cli:work", Events: []parley.NewEvent{show, show}}}})
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

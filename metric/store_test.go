@@ -95,7 +95,7 @@ func TestStore(t *testing.T) {
 		{create, parley.CodeConflict},
 		{parley.SessionChange{Admit: []parley.Input{input}}, ""},
 		{parley.SessionChange{Admit: []parley.Input{input}}, ""}, // a duplicate
-		{parley.SessionChange{Events: []parley.Draft{{Body: &parley.Suspended{}}}}, parley.CodeInvalid},
+		{parley.SessionChange{Events: []parley.NewEvent{{Body: &parley.Suspended{}}}}, parley.CodeInvalid},
 	} {
 		if err := commit(step.change); parley.CodeOf(err) != step.code {
 			t.Fatalf("step %d: %v, want code %q", i, err, step.code)

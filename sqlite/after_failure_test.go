@@ -70,9 +70,9 @@ func TestAfterFailure_Readers(t *testing.T) {
 func TestAfterFailure_WithoutIntents(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]faultvfs.Rule{
-		"nor emptied": {Op: faultvfs.Sync, Kind: faultvfs.Plain},
+		"nor emptied": {Op: faultvfs.Sync, Kind: faultvfs.Side},
 		// It fails when SQLite has long been done.
-		"but emptied": {Op: faultvfs.Write, Kind: faultvfs.Plain, Err: faultvfs.ErrFull, Do: func() { <-time.After(time.Millisecond) }},
+		"but emptied": {Op: faultvfs.Write, Kind: faultvfs.Side, Err: faultvfs.ErrFull, Do: func() { <-time.After(time.Millisecond) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +94,7 @@ func TestAfterFailure_WithoutIntents(t *testing.T) {
 				}
 				r.faults.Heal()
 				<-time.After(2 * sqlite.RetryPause)
-				used := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {}})
+				used := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Do: func() {}})
 				r.mustCommit(2)
 				if used.Hits() == 0 {
 					t.Error("the intents are not used again")
@@ -114,8 +114,8 @@ func TestAfterFailure_Duplicates(t *testing.T) {
 		r := newRig(t, seed)
 		r.start()
 		finish := make(chan struct{})
-		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
-		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Side, Times: 1, Do: func() { <-finish }})
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Times: 1})
 		admit := func(i int) error {
 			b := newcomer(i)
 			b.MayWait = true // all are taken at once
@@ -157,7 +157,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 	say := func(id, text string) parley.Batch {
 		return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
 			Session: "cli:a",
-			Events:  []parley.Draft{{Body: &parley.Message{ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
+			Events:  []parley.NewEvent{{Body: &parley.Message{ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}}}},
 		}}}
 	}
 	// abandon has a batch committed that fails.
@@ -173,7 +173,7 @@ func TestAfterFailure_GivenUp(t *testing.T) {
 		synctest.Wait()
 		work.Go(func() { abandon(r, "abandoned") })
 		synctest.Wait() // it is written down
-		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Plain})
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Truncate, Kind: faultvfs.Side})
 		release()
 		work.Wait()
 	}

@@ -8,16 +8,16 @@ import (
 
 // tx is one batch inside a transaction.
 type tx struct {
-	c      *conn
-	pos    uint64                      // of the last event
-	wrote  bool                        // there is something to commit
-	scrub  bool                        // what was read before may be gone: its pages leave the WAL, and nothing of it is kept
-	forget bool                        // what is known of other sessions may be wrong now
-	unused []parley.Key                // keys that may have lost their last session
-	blobs  map[parley.BlobHandle]int64 // numbers of those that the batch's media name
-	heads  []*head
-	known  knownHeads
-	result *parley.Result
+	c        *conn
+	pos      uint64                      // of the last event
+	wrote    bool                        // there is something to commit
+	tookAway bool                        // what was read before may be gone: its pages leave the WAL, and nothing of it is kept
+	forget   bool                        // what is known of other sessions may be wrong now
+	unused   []parley.Key                // keys that may have lost their last session
+	blobs    map[parley.BlobHandle]int64 // numbers of those that the batch's media name
+	heads    []*head
+	known    knownHeads
+	result   *parley.Result
 }
 
 // apply carries the batch out, in the order [parley.Batch] promises. That an
@@ -83,7 +83,7 @@ func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
 				continue
 			}
 			// What was taken away has come again, and may be in the intents.
-			t.scrub = t.scrub || gone || len(hash) == 0
+			t.tookAway = t.tookAway || gone || len(hash) == 0
 			switch {
 			case found || refusal != nil: // the first is the answer
 			case len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash):

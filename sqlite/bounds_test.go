@@ -17,7 +17,7 @@ func large(i, messages, bytes int) parley.Batch {
 	b := newcomer(i)
 	b.Sessions[0].Events = nil
 	for m := range messages {
-		b.Sessions[0].Events = append(b.Sessions[0].Events, parley.Draft{Body: &parley.Message{
+		b.Sessions[0].Events = append(b.Sessions[0].Events, parley.NewEvent{Body: &parley.Message{
 			ID: fmt.Sprint(m), Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(strings.Repeat("x", bytes))},
 		}})
 	}

@@ -54,7 +54,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	}()
 	c, err := s.connectReader()
 	if err != nil {
-		return s.writer.walSyncs.orLost(err)
+		return s.writer.walHealth.orLost(err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	err = c.transact(ctx, func(c *conn) error {
@@ -67,7 +67,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := s.writer.walSyncs.orLost(err); err != nil {
+	if err := s.writer.walHealth.orLost(err); err != nil {
 		return err
 	}
 	if err := s.writer.awaitDurable(ctx); err != nil {

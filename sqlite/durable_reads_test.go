@@ -51,7 +51,7 @@ func TestReadsAreDurable(t *testing.T) {
 					User: parley.User{ID: "alice", Name: "Alice", Role: parley.RoleOwner, CreatedAt: instant},
 				}}})
 				finish := make(chan struct{})
-				held := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
+				held := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Times: 1, Do: func() { <-finish }})
 				var work sync.WaitGroup
 				work.Go(func() {
 					if _, err := r.store.Commit(t.Context(), c.batch); err != nil {

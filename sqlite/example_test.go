@@ -31,7 +31,7 @@ func Example() {
 	_, err = store.Commit(ctx, parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{{
 		Session: "cli:work",
 		Create:  &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect},
-		Events:  []parley.Draft{{Body: hello}},
+		Events:  []parley.NewEvent{{Body: hello}},
 	}}})
 	if err != nil {
 		log.Fatal(err)

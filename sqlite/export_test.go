@@ -229,7 +229,7 @@ func HandedOver(s *Store) int {
 // MovedAgainAt gives from which length on a WAL of so many pages is moved again, when the
 // mover has moved that many of it.
 func MovedAgainAt(pages, moved int) int {
-	l := wal{pages: pages}
+	l := wal{frames: pages}
 	l.movedTo(moved)
 	return l.nextMoveAt()
 }
@@ -332,7 +332,7 @@ func WALFrames(path string) (indexed, whole int, err error) {
 // FindIntentsThatGo looks for a store's intents, each of which goes between being found and being opened.
 func FindIntentsThatGo(path string) (found bool, err error) {
 	in := &intents{store: &Store{path: path}}
-	return in.openExisting(func(path string) (plainFile, error) { return nil, errors.Join(os.Remove(path), fs.ErrNotExist) })
+	return in.openExisting(func(path string) (sideFile, error) { return nil, errors.Join(os.Remove(path), fs.ErrNotExist) })
 }
 
 // Translate turns an error of the driver or of the system into one of the domain.

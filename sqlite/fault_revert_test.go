@@ -27,7 +27,7 @@ var revertCases = []struct {
 	{"a large batch", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), true) }},
 	{"the mover", func(r *rig) error { return r.commitUntil(r.faults.Inject(reverted), false) }},
 	{"the WAL is written anew", func(r *rig) error {
-		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
+		r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Times: 1})
 		return r.commitUntil(r.faults.Inject(reverted), false)
 	}},
 }

@@ -116,7 +116,7 @@ func (r *rig) redactUnder(rule faultvfs.Rule) error {
 	body := &parley.Message{ID: "m", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("a secret")}}
 	if _, err := r.store.Commit(r.t.Context(), parley.Batch{At: someTime, Sessions: []parley.SessionChange{{
 		Session: id, Create: &parley.NewSession{Agent: parley.AgentSnapshot{Name: loadAgent}, Source: source, Type: parley.SessionDirect},
-		Events: []parley.Draft{{Body: body}},
+		Events: []parley.NewEvent{{Body: body}},
 	}}}); err != nil {
 		r.t.Fatalf("the disk is well, but: %v", err)
 	}

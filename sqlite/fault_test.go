@@ -222,7 +222,7 @@ func TestFaultAfterLostMove(t *testing.T) {
 			}
 		}
 		// It may strike a move, which syncs the WAL as well.
-		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1, Lose: true})
+		broken := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Times: 1, Lose: true})
 		for broken.Hits() == 0 {
 			if err := r.commit(r.name()); err != nil {
 				wantUnavailable(t, err)

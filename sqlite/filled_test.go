@@ -82,7 +82,7 @@ func newSessions() parley.Batch {
 		}}
 	}
 	work := made("cli:work", "sk_v1_work")
-	work.Events = []parley.Draft{
+	work.Events = []parley.NewEvent{
 		{Body: &parley.Started{Agent: "main", Source: source}},
 		{Body: &parley.ParticipantChanged{Identity: "cli:ada"}},
 		{Body: &parley.ParticipantChanged{Identity: "cli:removed"}},
@@ -105,7 +105,7 @@ func fork(id, of parley.SessionID, seq uint64) parley.SessionChange {
 			Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect,
 			Fork: &parley.ForkPoint{Session: of, Seq: seq},
 		},
-		Events: []parley.Draft{{Body: &parley.Forked{From: of, AtSeq: seq}}},
+		Events: []parley.NewEvent{{Body: &parley.Forked{From: of, AtSeq: seq}}},
 	}
 }
 
@@ -118,8 +118,8 @@ func asked(origin, id string, state parley.InputState) parley.Input {
 }
 
 // shows is a message, with the inputs it shows.
-func shows(turn parley.TurnID, id string, refs ...parley.InputRef) parley.Draft {
-	return parley.Draft{Turn: turn, Body: &parley.Message{
+func shows(turn parley.TurnID, id string, refs ...parley.InputRef) parley.NewEvent {
+	return parley.NewEvent{Turn: turn, Body: &parley.Message{
 		ID: id, Role: parley.MessageUser, Inputs: refs, Parts: []parley.Part{parley.TextPart("message " + id)},
 	}}
 }
@@ -138,7 +138,7 @@ func lastWords() parley.SessionChange {
 	return parley.SessionChange{
 		Session: "cli:gone",
 		Admit:   []parley.Input{asked("cli/gone", "1", parley.InputQueued), asked("cli/gone", "2", parley.InputDone), asked("cli/gone", "3", parley.InputDone)},
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			shows("", "m4", parley.InputRef{Origin: "cli/gone", ID: "2"}),
 			shows("", "m5", parley.InputRef{Origin: "cli/gone", ID: "3"}),
 		},
@@ -156,7 +156,7 @@ func turnUnderWay(turn parley.TurnID, input string, picture parley.BlobHandle) p
 	target := parley.Target{Channel: "telegram", Chat: "7"}
 	return parley.SessionChange{
 		Session: "cli:work", Claim: true, Patch: parley.SessionPatch{Status: &status},
-		Events: []parley.Draft{message},
+		Events: []parley.NewEvent{message},
 		Inputs: []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: turn}},
 		Turns:  []parley.TurnChange{{ID: turn, Start: true}},
 		Calls: []parley.CallChange{
@@ -183,7 +183,7 @@ func turnOver() parley.SessionChange {
 	usage := parley.Usage{InputTokens: 3}
 	return parley.SessionChange{
 		Session: "cli:work", Patch: parley.SessionPatch{Status: &status},
-		Events:    []parley.Draft{{Turn: "t1", Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: usage}}},
+		Events:    []parley.NewEvent{{Turn: "t1", Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: usage}}},
 		Inputs:    []parley.InputChange{{Ref: parley.InputRef{Origin: "cli/work", ID: "1"}, State: parley.InputDone}},
 		Turns:     []parley.TurnChange{{ID: "t1", State: &done, StopReason: &reason, Usage: &usage}},
 		Approvals: []parley.ApprovalChange{{Turn: "t1", Call: "c1", Tool: "shell", State: parley.ApprovalApproved, By: "cli:ada"}},

@@ -23,7 +23,7 @@ func said(id parley.SessionID, text string) parley.Batch {
 		Create: &parley.NewSession{
 			Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect,
 		},
-		Events: []parley.Draft{{Body: &parley.Message{
+		Events: []parley.NewEvent{{Body: &parley.Message{
 			ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)},
 		}}},
 	}}}
@@ -44,7 +44,7 @@ func newcomer(i int) parley.Batch {
 	return parley.Batch{At: instant, Sessions: []parley.SessionChange{{
 		Session: parley.SessionID(fmt.Sprintf("web:%d", i)),
 		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
-		Events:  []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events:  []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 	}}}
 }
 

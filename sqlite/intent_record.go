@@ -75,8 +75,8 @@ var (
 // batchCodec turns batches into bytes and back.
 var batchCodec = func() *wire.Codec[parley.Batch] {
 	codec, err := wire.New[parley.Batch](
-		wire.Choice{Interface: reflect.TypeFor[parley.EventBody](), Types: bodyTypes},
-		wire.Choice{Interface: reflect.TypeFor[parley.Expectation](), Types: expectationTypes})
+		wire.Choices{Interface: reflect.TypeFor[parley.EventBody](), Types: bodyTypes},
+		wire.Choices{Interface: reflect.TypeFor[parley.Expectation](), Types: expectationTypes})
 	if err != nil {
 		panic(err) // a type of the domain that no test has met
 	}

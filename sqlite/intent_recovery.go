@@ -18,7 +18,7 @@ import (
 // which all of that is durable. The number is that of the last one SQLite has.
 func (w *writer) recover(applied uint64) error {
 	in := &w.intents
-	found, err := in.openExisting(w.store.openPlainToRead)
+	found, err := in.openExisting(w.store.openSideToRead)
 	if err != nil || !found {
 		return err
 	}
@@ -43,7 +43,7 @@ func (w *writer) recover(applied uint64) error {
 		if err != nil {
 			return invalid("%s holds a change that this Parley does not accept (%v); start the Parley that wrote it once", w.store.path+intentPrefix, err)
 		}
-		w.numbered = r.number
+		w.numberedTo = r.number
 		next := &request{apply: p.apply, findDuplicate: p.findDuplicate, size: p.size, number: r.number}
 		if !g.hasRoom(next) {
 			if err := apply(); err != nil {
@@ -62,10 +62,10 @@ func (w *writer) recover(applied uint64) error {
 	if err := w.makeDurable(); err != nil {
 		return err
 	}
-	if _, err := in.openExisting(w.store.openPlain); err != nil {
+	if _, err := in.openExisting(w.store.openSide); err != nil {
 		return err
 	}
-	return in.reset(func() (uint64, bool) { return w.numbered, w.numbered > w.appliedInDB })
+	return in.reset(func() (uint64, bool) { return w.numberedTo, w.numberedTo > w.appliedInDBTo })
 }
 
 // makeDurable has the disk have what the WAL has: after a crash nobody knows what of it is there. It is written anew; where that cannot be
@@ -73,8 +73,8 @@ func (w *writer) recover(applied uint64) error {
 func (w *writer) makeDurable() error {
 	w.wal.mustRenew = true
 	if movesBeside {
-		w.walSyncs.distrusted.Store(w.walFile != nil) // who died may have seen a sync fail
-		if err := w.renewWAL(); err != nil {
+		w.walHealth.distrusted.Store(w.walFile != nil) // who died may have seen a sync fail
+		if err := w.renewWALIfDue(); err != nil {
 			return fmt.Errorf("write the write-ahead log anew after a crash: %w", err)
 		}
 		return nil
@@ -88,7 +88,7 @@ func (w *writer) makeDurable() error {
 }
 
 // openExisting opens the files that are there, and reports whether there are any.
-func (in *intents) openExisting(open func(path string) (plainFile, error)) (found bool, err error) {
+func (in *intents) openExisting(open func(path string) (sideFile, error)) (found bool, err error) {
 	for i := range in.files {
 		if _, err := os.Stat(in.path(i)); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -100,7 +100,7 @@ func (in *intents) openExisting(open func(path string) (plainFile, error)) (foun
 		if err != nil {
 			return false, fmt.Errorf("open intents: %w", err)
 		}
-		in.files[i] = intentFile{plainFile: f}
+		in.files[i] = intentFile{sideFile: f}
 		found = true
 	}
 	return found, nil
@@ -151,7 +151,7 @@ func (in *intents) each(applied uint64, f func(record) error) error {
 type startOf struct {
 	record
 	index int // which file it is
-	file  plainFile
+	file  sideFile
 	size  int64
 }
 
@@ -159,7 +159,7 @@ type startOf struct {
 func (in *intents) starts() ([]startOf, error) {
 	var list []startOf
 	for i := range in.files {
-		f := in.files[i].plainFile
+		f := in.files[i].sideFile
 		if f == nil {
 			continue
 		}
@@ -184,7 +184,7 @@ func (in *intents) starts() ([]startOf, error) {
 // applied. While a process has it open for writing, those are being applied.
 func (s *Store) checkNothingIsMissing() (err error) {
 	in := &intents{store: s}
-	found, err := in.openExisting(s.openPlainToRead)
+	found, err := in.openExisting(s.openSideToRead)
 	defer func() { err = errors.Join(err, in.close(false)) }()
 	if err != nil || !found {
 		return err

@@ -43,23 +43,23 @@ type intents struct {
 	cipher  *hbsh.HBSH // nil: they are not encrypted
 	files   [2]intentFile
 	current int
-	// discarded is the number up to which nothing is written down any more: a request that has one was given it before a reset, and is
-	// made durable without.
-	discarded uint64
-	gap       bool // numbers may be missing before the next record: what had them was given up
-	buf       []byte
+	// discardedTo is the number up to which nothing is written down any more: requests with such a number got it before a reset, and the
+	// WAL is synced for them.
+	discardedTo uint64
+	gap         bool // numbers may be missing before the next record: what had them was given up
+	buf         []byte
 
-	inSyncedWAL atomic.Uint64 // the WAL was synced with the records up to this one
+	walSyncedTo atomic.Uint64 // the WAL was synced with the records up to this one
 	durable     watermark     // the records up to this one need not be waited for: they are durable, or what was applied is in doubt
 	reliedOn    atomic.Bool   // commits rely on them: no write has failed since one succeeded, or since the store was opened
 }
 
 // intentFile is one of the two files.
 type intentFile struct {
-	plainFile        // nil until it is needed
-	size      int64  // bytes that count
-	room      int64  // bytes of the file
-	last      uint64 // number of its last record
+	sideFile        // nil until it is needed
+	size     int64  // bytes that count
+	room     int64  // bytes of the file
+	last     uint64 // number of its last record
 }
 
 // adopt takes over what a store knows of its intents. It reads nothing.
@@ -73,7 +73,7 @@ func (in *intents) adopt(s *Store, id string, applied uint64) error {
 		in.cipher = adiantum.New(key)
 	}
 	in.reliedOn.Store(true)
-	in.inSyncedWAL.Store(applied)
+	in.walSyncedTo.Store(applied)
 	in.durable.reach(applied)
 	return nil
 }
@@ -89,7 +89,7 @@ func (in *intents) write(requests []*request) error {
 	buf, last := in.buf[:0], uint64(0)
 	var f *intentFile
 	for _, r := range requests {
-		if r.number <= in.discarded {
+		if r.number <= in.discardedTo {
 			continue
 		}
 		if f == nil {
@@ -110,7 +110,7 @@ func (in *intents) write(requests []*request) error {
 	if f == nil {
 		return nil
 	}
-	if cap(buf) <= maxGathered {
+	if cap(buf) <= maxKeptBuffer {
 		in.buf = buf
 	}
 	if err := in.append(f, buf); err != nil {
@@ -126,7 +126,7 @@ func (in *intents) write(requests []*request) error {
 // grows without need.
 func (in *intents) fileToWrite() (*intentFile, error) {
 	f := &in.files[in.current]
-	if other := &in.files[1-in.current]; f.size >= switchFileBytes && other.last <= in.inSyncedWAL.Load() {
+	if other := &in.files[1-in.current]; f.size >= switchFileBytes && other.last <= in.walSyncedTo.Load() {
 		in.current = 1 - in.current
 		f = other
 		f.size = 0
@@ -137,11 +137,11 @@ func (in *intents) fileToWrite() (*intentFile, error) {
 			f.room = 0
 		}
 	}
-	if f.plainFile != nil {
+	if f.sideFile != nil {
 		return f, nil
 	}
 	path := in.path(in.current)
-	opened, err := in.store.openPlain(path)
+	opened, err := in.store.openSide(path)
 	if err == nil {
 		matchOwner(in.store.path, path)
 		// Without its name a file is lost.
@@ -153,7 +153,7 @@ func (in *intents) fileToWrite() (*intentFile, error) {
 		}
 		return nil, fmt.Errorf("open intents: %w", err)
 	}
-	*f = intentFile{plainFile: opened}
+	*f = intentFile{sideFile: opened}
 	return f, nil
 }
 
@@ -188,9 +188,9 @@ func (in *intents) sync(f *intentFile) error {
 	return f.Sync(vfs.SYNC_NORMAL)
 }
 
-// walSyncedUpTo says that the WAL was synced when it had the records up to this one.
-func (in *intents) walSyncedUpTo(number uint64) {
-	for old := in.inSyncedWAL.Load(); old < number && !in.inSyncedWAL.CompareAndSwap(old, number); old = in.inSyncedWAL.Load() {
+// noteWALSynced says that the WAL was synced when it had the records up to this one.
+func (in *intents) noteWALSynced(number uint64) {
+	for old := in.walSyncedTo.Load(); old < number && !in.walSyncedTo.CompareAndSwap(old, number); old = in.walSyncedTo.Load() {
 	}
 }
 
@@ -201,11 +201,11 @@ func (in *intents) reset(begin func() (discarded uint64, missing bool)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	discarded, missing := begin()
-	in.discarded, in.gap = discarded, missing || in.gap
+	in.discardedTo, in.gap = discarded, missing || in.gap
 	in.durable.reach(discarded)
 	for _, i := range in.newestFirst() {
 		f := &in.files[i]
-		if f.plainFile == nil {
+		if f.sideFile == nil {
 			continue
 		}
 		err := f.Truncate(0)
@@ -215,7 +215,7 @@ func (in *intents) reset(begin func() (discarded uint64, missing bool)) error {
 		if err != nil {
 			return fmt.Errorf("empty intents: %w", err)
 		}
-		*f = intentFile{plainFile: f.plainFile}
+		*f = intentFile{sideFile: f.sideFile}
 	}
 	return nil
 }
@@ -230,12 +230,12 @@ func (in *intents) close(remove bool) error {
 	var errs []error
 	for _, i := range in.newestFirst() {
 		f := &in.files[i]
-		if f.plainFile == nil {
+		if f.sideFile == nil {
 			continue
 		}
 		errs = append(errs, f.Close())
 		if remove {
-			if err := in.store.removePlain(in.path(i)); !errors.Is(err, fs.ErrNotExist) {
+			if err := in.store.removeSide(in.path(i)); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}

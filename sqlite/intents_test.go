@@ -100,8 +100,8 @@ func TestIntents_NothingWritten(t *testing.T) {
 				r := newRig(t, seed)
 				r.start()
 				finish := make(chan struct{})
-				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Plain, Times: 1, Do: func() { <-finish }})
-				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Times: 1})
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Write, Kind: faultvfs.Side, Times: 1, Do: func() { <-finish }})
+				r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Times: 1})
 				var work sync.WaitGroup
 				for i := range many {
 					work.Go(func() {
@@ -214,7 +214,7 @@ func TestIntents_RedactionBeside(t *testing.T) {
 		disk := faultvfs.NewDisk(seed)
 		faults := faultvfs.NewFaults(disk)
 		// As on a real disk, the scribe is busy most of the time.
-		faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Plain, Do: func() {
+		faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.Side, Do: func() {
 			for range 200 {
 				runtime.Gosched()
 			}

@@ -39,7 +39,7 @@ func TestRead_IsWholeOrFails(t *testing.T) {
 		Create:  &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect},
 	}
 	for i := range count {
-		change.Events = append(change.Events, parley.Draft{Body: &parley.ParticipantChanged{Identity: parley.IdentityID(fmt.Sprintf("web:%d", i))}})
+		change.Events = append(change.Events, parley.NewEvent{Body: &parley.ParticipantChanged{Identity: parley.IdentityID(fmt.Sprintf("web:%d", i))}})
 	}
 	if _, err := store.Commit(t.Context(), parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{change}}); err != nil {
 		t.Fatal(err)

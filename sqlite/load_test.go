@@ -116,7 +116,7 @@ func (p part) change(name string) parley.SessionChange {
 	if p.create {
 		source := parley.Source{Kind: "load"}
 		c.Create = &parley.NewSession{Key: p.key(), Agent: parley.AgentSnapshot{Name: loadAgent}, Source: source, Type: parley.SessionDirect}
-		c.Events = append(c.Events, parley.Draft{Body: &parley.Started{Agent: loadAgent, Source: source}})
+		c.Events = append(c.Events, parley.NewEvent{Body: &parley.Started{Agent: loadAgent, Source: source}})
 	}
 	state, turn := parley.InputQueued, parley.TurnID("")
 	if p.turn {
@@ -124,7 +124,7 @@ func (p part) change(name string) parley.SessionChange {
 		done, stop := parley.TurnDone, parley.StopDone
 		c.Claim = true
 		c.Turns = []parley.TurnChange{{ID: turn, Start: true}, {ID: turn, State: &done, StopReason: &stop}}
-		c.Events = append(c.Events, parley.Draft{Turn: turn, Body: &parley.TurnStarted{Attempt: 1}})
+		c.Events = append(c.Events, parley.NewEvent{Turn: turn, Body: &parley.TurnStarted{Attempt: 1}})
 	}
 	for i := range p.inputs {
 		c.Admit = append(c.Admit, parley.Input{
@@ -140,10 +140,10 @@ func (p part) change(name string) parley.SessionChange {
 		if p.turn && i < p.inputs {
 			m.Role, m.Inputs = parley.MessageUser, []parley.InputRef{p.input(name, i)}
 		}
-		c.Events = append(c.Events, parley.Draft{Turn: turn, Body: m})
+		c.Events = append(c.Events, parley.NewEvent{Turn: turn, Body: m})
 	}
 	if p.turn {
-		c.Events = append(c.Events, parley.Draft{Turn: turn, Body: &parley.TurnCompleted{
+		c.Events = append(c.Events, parley.NewEvent{Turn: turn, Body: &parley.TurnCompleted{
 			StopReason:   parley.StopDone,
 			Usage:        parley.Usage{InputTokens: int64(p.padding), OutputTokens: int64(p.messages), CostMicroUSD: 7},
 			PromptTokens: int64(1 + p.padding),

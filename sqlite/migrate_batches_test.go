@@ -18,7 +18,7 @@ func workAfterwards() []parley.Batch {
 		change(parley.SessionChange{Session: heirSession, Admit: []parley.Input{input(chatFrom, "4", "one more")}}),
 		change(parley.SessionChange{Session: chatSession, Turns: []parley.TurnChange{{ID: "t1", Start: true}}}), // taken
 		change(parley.SessionChange{
-			Session: chatSession, Events: []parley.Draft{completed(anna, parley.Usage{InputTokens: 1, CostMicroUSD: 2})},
+			Session: chatSession, Events: []parley.NewEvent{completed(anna, parley.Usage{InputTokens: 1, CostMicroUSD: 2})},
 			Turns: []parley.TurnChange{{ID: "t2", State: new(parley.TurnDone)}},
 		}),
 		change(parley.SessionChange{Session: heirSession, Approvals: []parley.ApprovalChange{{Turn: "t9", Call: "c9", State: parley.ApprovalDenied, By: ben}}}),
@@ -57,7 +57,7 @@ func compareCommits(t *testing.T, what string, want, got parley.Store, b parley.
 }
 
 // create makes a session, with what its log starts with.
-func create(id parley.SessionID, n parley.NewSession, events ...parley.Draft) parley.SessionChange {
+func create(id parley.SessionID, n parley.NewSession, events ...parley.NewEvent) parley.SessionChange {
 	if n.Agent.Name == "" {
 		n.Agent.Name = "main"
 	}
@@ -70,12 +70,12 @@ func create(id parley.SessionID, n parley.NewSession, events ...parley.Draft) pa
 	return parley.SessionChange{Session: id, Create: &n, Events: events}
 }
 
-func message(id string, role parley.MessageRole, text string, shows ...parley.InputRef) parley.Draft {
-	return parley.Draft{Body: &parley.Message{ID: id, Role: role, Parts: []parley.Part{parley.TextPart(text)}, Inputs: shows}}
+func message(id string, role parley.MessageRole, text string, shows ...parley.InputRef) parley.NewEvent {
+	return parley.NewEvent{Body: &parley.Message{ID: id, Role: role, Parts: []parley.Part{parley.TextPart(text)}, Inputs: shows}}
 }
 
-func completed(by parley.IdentityID, u parley.Usage) parley.Draft {
-	return parley.Draft{Identity: by, Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: u, PromptTokens: u.InputTokens}}
+func completed(by parley.IdentityID, u parley.Usage) parley.NewEvent {
+	return parley.NewEvent{Identity: by, Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: u, PromptTokens: u.InputTokens}}
 }
 
 func input(origin, id, text string) parley.Input {

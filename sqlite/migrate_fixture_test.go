@@ -119,7 +119,7 @@ func createChat() parley.Batch {
 		Key: chatKey, Agent: parley.AgentSnapshot{Name: "helper", Config: []byte(`{"model":"m","temperature":0.10}`)},
 		Source: parley.Source{Kind: "channel", Platform: "telegram", Trigger: "mention"}, Type: parley.SessionGroup,
 		Metadata: map[string]string{"team": "blue", "note": "two\nlines"}, Chat: &chatTarget,
-	}, parley.Draft{Body: &parley.ParticipantChanged{Identity: anna}}, parley.Draft{Body: &parley.ParticipantChanged{Identity: ben}})
+	}, parley.NewEvent{Body: &parley.ParticipantChanged{Identity: anna}}, parley.NewEvent{Body: &parley.ParticipantChanged{Identity: ben}})
 	c.Claim = true
 	return parley.Batch{
 		Sessions: []parley.SessionChange{c},
@@ -150,7 +150,7 @@ func firstTurn() parley.Batch {
 	ref := parley.InputRef{Origin: chatFrom, ID: "1"}
 	return parley.Batch{Sessions: []parley.SessionChange{{
 		Session:   chatSession,
-		Events:    []parley.Draft{message("m1", parley.MessageUser, "look", ref)},
+		Events:    []parley.NewEvent{message("m1", parley.MessageUser, "look", ref)},
 		Inputs:    []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: "t1"}},
 		Turns:     []parley.TurnChange{{ID: "t1", Start: true, Prompt: &parley.PromptRef{ID: "default", Version: 3, SHA256: "ab"}}},
 		Calls:     []parley.CallChange{{Turn: "t1", ID: "c1", Tool: "shell", State: parley.CallStarted}},
@@ -171,7 +171,7 @@ func firstTurnEnds() parley.Batch {
 	usage := parley.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostMicroUSD: 1 << 40}
 	return parley.Batch{Sessions: []parley.SessionChange{{
 		Session:   chatSession,
-		Events:    []parley.Draft{song, completed(anna, usage)},
+		Events:    []parley.NewEvent{song, completed(anna, usage)},
 		Inputs:    []parley.InputChange{{Ref: parley.InputRef{Origin: chatFrom, ID: "1"}, State: parley.InputDone}},
 		Turns:     []parley.TurnChange{{ID: "t1", State: new(parley.TurnDone), StopReason: new(parley.StopDone), Usage: &usage}},
 		Approvals: []parley.ApprovalChange{{Turn: "t1", Call: "c1", State: parley.ApprovalApproved, By: anna}},
@@ -253,7 +253,7 @@ func createLost() parley.Batch {
 func createHeir() parley.Batch {
 	usage := parley.Usage{InputTokens: 9, OutputTokens: 8, CacheReadTokens: 7, CacheWriteTokens: 6, CostMicroUSD: 5}
 	c := create(heirSession, parley.NewSession{Fork: &parley.ForkPoint{Session: lostSession, Seq: 3}, Key: emptyKey},
-		parley.Draft{Body: &parley.ParticipantChanged{Identity: ben}}, completed(ben, usage))
+		parley.NewEvent{Body: &parley.ParticipantChanged{Identity: ben}}, completed(ben, usage))
 	c.Turns = []parley.TurnChange{{ID: "t9", Start: true}}
 	c.Calls = []parley.CallChange{{Turn: "t9", ID: "c9", Tool: "shell", State: parley.CallStarted}}
 	c.Approvals = []parley.ApprovalChange{{Turn: "t9", Call: "c9", Tool: "shell", State: parley.ApprovalPending, Default: parley.ApprovalDenied}}

@@ -193,7 +193,7 @@ func TestMigrationKeepsRows(t *testing.T) {
 			change := parley.SessionChange{Session: id, Turns: []parley.TurnChange{c}}
 			if c.Start {
 				change.Inputs = []parley.InputChange{{Ref: ref, State: parley.InputRunning, Turn: "t1"}}
-				change.Events = []parley.Draft{{Turn: "t1", Body: &parley.Message{
+				change.Events = []parley.NewEvent{{Turn: "t1", Body: &parley.Message{
 					ID: "shown", Role: parley.MessageUser, Inputs: []parley.InputRef{ref}, Parts: []parley.Part{parley.TextPart("shown")},
 				}}}
 			}

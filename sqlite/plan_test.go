@@ -16,7 +16,7 @@ func TestPlans(t *testing.T) {
 	if _, err := s.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
 		Session: "web:a",
 		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
-		Events:  []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events:  []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 	}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestEvents_Types(t *testing.T) {
 	if _, err := s.Commit(t.Context(), parley.Batch{At: instant, Sessions: []parley.SessionChange{{
 		Session: "web:a",
 		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: source},
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			{Body: &parley.Started{Agent: "main", Source: source}},
 			{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("hi")}}},
 		},

@@ -28,7 +28,7 @@ func (r *readers) init(s *Store) {
 func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
 	if v, ok := s.viewIn(ctx); ok {
 		err := v.read(ctx, op, f)
-		return translate(op, s.writer.walSyncs.orLost(err))
+		return translate(op, s.writer.walHealth.orLost(err))
 	}
 	return s.readAlone(ctx, op, f)
 }
@@ -43,7 +43,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	defer func() { <-s.readers.slots }()
 	c, err := s.readers.take()
 	if err != nil {
-		return translate(op, s.writer.walSyncs.orLost(err))
+		return translate(op, s.writer.walHealth.orLost(err))
 	}
 	ended := false
 	defer func() {
@@ -54,7 +54,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	err = c.transact(ctx, f)
 	ended = true
 	closeErr := s.readers.giveBack(c, err)
-	err = s.writer.walSyncs.orLost(err)
+	err = s.writer.walHealth.orLost(err)
 	if err == nil || refused(err) { // also that something is not there any more
 		if waitErr := s.writer.awaitDurable(ctx); waitErr != nil {
 			err = waitErr

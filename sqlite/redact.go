@@ -26,7 +26,7 @@ func (t *tx) redact(at time.Time, h *head, seq uint64) error {
 	if !ok {
 		return notFound("session %q has no event %d", h.id, seq)
 	}
-	t.scrub = true
+	t.tookAway = true
 	copies, err := t.redactEvent(at, h, place{log: logOf(id), seq: seq})
 	for _, p := range copies {
 		if err != nil {

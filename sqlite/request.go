@@ -51,7 +51,7 @@ func (r *request) duplicate(t *tx) (bool, error) {
 	return r.findDuplicate(t)
 }
 
-// fail gives the request an error in place of what it was applied to. If there is a record of it, it may be applied
+// fail gives the request an error in place of its result. If there is a record of it, it may be applied
 // after a crash.
 func (r *request) fail(err error) {
 	if r.number != 0 && !errors.Is(err, parley.ErrOutcomeUnknown) {

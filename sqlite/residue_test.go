@@ -85,7 +85,7 @@ func (w *written) addTurn(r *rand.Rand, c *parley.SessionChange) {
 		{Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(put("answer"))}},
 	} {
 		m.ID = "m"
-		c.Events = append(c.Events, parley.Draft{Turn: turn, Body: &m})
+		c.Events = append(c.Events, parley.NewEvent{Turn: turn, Body: &m})
 	}
 	c.Turns = []parley.TurnChange{{ID: turn, Start: true}}
 	c.Calls = []parley.CallChange{

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// scribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
+// runScribe takes what is queued, group after group, hands it to the writer, and makes it durable while it
 // is applied. It ends when the writer was stopped and nothing is queued.
-func (w *writer) scribe() {
+func (w *writer) runScribe() {
 	for taken := w.takeForScribe(nil); taken != nil; taken = w.takeForScribe(taken) {
 		err := w.intents.write(taken)
 		if err != nil {
@@ -44,8 +44,8 @@ func (w *writer) takeForScribe(last []*request) []*request {
 	mayNumber := !w.intentsPaused && !time.Now().Before(w.intentsPausedUntil)
 	for _, r := range g.requests {
 		if r.batch != nil && mayNumber {
-			w.numbered++
-			r.number = w.numbered
+			w.numberedTo++
+			r.number = w.numberedTo
 			r.unsettled.Store(2)
 		}
 	}
@@ -58,5 +58,5 @@ func (w *writer) takeForScribe(last []*request) []*request {
 // awaitDurable waits until everything is durable that readers may have seen by now: SQLite shows what
 // it has applied, which may be before the scribe is done with it. What could not be written down is not waited for.
 func (w *writer) awaitDurable(ctx context.Context) error {
-	return w.intents.durable.await(ctx, w.readable.Load())
+	return w.intents.durable.await(ctx, w.readableTo.Load())
 }

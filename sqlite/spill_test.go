@@ -32,7 +32,7 @@ func TestSpill(t *testing.T) {
 		for n := range sessions {
 			commit(t, s, newcomer(n))
 			text := fmt.Sprint(n, strings.Repeat("x", 200_000))
-			large.Sessions = append(large.Sessions, parley.SessionChange{Session: parley.SessionID(fmt.Sprintf("web:%d", n)), Events: []parley.Draft{{
+			large.Sessions = append(large.Sessions, parley.SessionChange{Session: parley.SessionID(fmt.Sprintf("web:%d", n)), Events: []parley.NewEvent{{
 				Body: &parley.Message{ID: "large", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}},
 			}}})
 		}

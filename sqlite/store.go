@@ -83,11 +83,11 @@ var _ parley.Store = (*Store)(nil)
 // from a newer Parley is [parley.CodeInvalid], and nothing is touched.
 func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, translate("open store", err)
+		return nil, translate(opOpen, err)
 	}
 	path, err := realPath(path)
 	if err != nil {
-		return nil, &parley.Error{Code: parley.CodeInvalid, Op: "open store", Err: err}
+		return nil, &parley.Error{Code: parley.CodeInvalid, Op: opOpen, Err: err}
 	}
 	if cfg.Readers <= 0 {
 		cfg.Readers = defaultReaders
@@ -99,7 +99,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Store, error) {
 	s.readers.init(s)
 	s.writer.init(s)
 	if err := s.registerVFS(); err != nil {
-		return nil, translate("open store", err)
+		return nil, translate(opOpen, err)
 	}
 	if err := s.open(ctx); err != nil {
 		s.unregisterVFS()
@@ -167,9 +167,9 @@ func (s *Store) checkReadable() error {
 // look at.
 func (s *Store) translateOpen(err error) error {
 	if damaged(err) {
-		return &parley.Error{Code: parley.CodeInvalid, Op: "open store", Message: fmt.Sprintf("%s is damaged or truncated; restore a backup", s.path), Err: err}
+		return &parley.Error{Code: parley.CodeInvalid, Op: opOpen, Message: fmt.Sprintf("%s is damaged or truncated; restore a backup", s.path), Err: err}
 	}
-	return translate("open store", err)
+	return translate(opOpen, err)
 }
 
 // peek reads the version of the store without changing a byte: a connection
@@ -192,7 +192,7 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
-	} else if err := s.distrustWALIndex(); err != nil {
+	} else if err := s.rebuildWALIndex(); err != nil {
 		return err
 	} else if version, err := s.peek(); err != nil {
 		return err
@@ -210,16 +210,16 @@ func (s *Store) openWriter(ctx context.Context, found bool) error {
 	}
 	// A process that died may have left what was redacted in the WAL,
 	// and it may have died of a sync that failed.
-	s.writer.wal.scrub, s.writer.wal.mustRenew = true, true
-	s.writer.walSyncs.distrusted.Store(s.writer.walFile != nil)
+	s.writer.wal.mustEmpty, s.writer.wal.mustRenew = true, true
+	s.writer.walHealth.distrusted.Store(s.writer.walFile != nil)
 	s.writer.tendWAL()
 	s.writer.start()
 	return nil
 }
 
-// distrustWALIndex has the index of the WAL made anew from what the WAL has. Where another process reads, the index is still there that the last
-// process to write has left, which may count what a failed sync has since taken from the WAL (see [walSyncs]).
-func (s *Store) distrustWALIndex() error {
+// rebuildWALIndex has the index of the WAL made anew from what the WAL has. Where another process reads, the index is still there that the last
+// process to write has left, which may count what a failed sync has since taken from the WAL (see [walHealth]).
+func (s *Store) rebuildWALIndex() error {
 	if err := forgetWALIndex(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -57,9 +57,9 @@ func TestUsageOfAnOlderStore(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "parley.db")
 	s := openStore(t, path)
-	completed := func(at time.Time, by parley.IdentityID, n int64) parley.Draft {
+	completed := func(at time.Time, by parley.IdentityID, n int64) parley.NewEvent {
 		u := parley.Usage{InputTokens: n, OutputTokens: 2 * n, CacheReadTokens: 3 * n, CacheWriteTokens: 4 * n, CostMicroUSD: 5 * n}
-		return parley.Draft{At: at, Identity: by, Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: u}}
+		return parley.NewEvent{At: at, Identity: by, Body: &parley.TurnCompleted{StopReason: parley.StopDone, Usage: u}}
 	}
 	day := time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC)
 	b := said("cli:a", "hello")

@@ -184,7 +184,7 @@ func (f *cipherFile) WriteAt(p []byte, off int64) (int, error) {
 
 // room gives a buffer. A large one is not kept.
 func (f *cipherFile) room(size int) []byte {
-	if size > maxGathered {
+	if size > maxKeptBuffer {
 		return make([]byte, size)
 	}
 	if cap(f.buf) < size {

@@ -13,8 +13,11 @@ import (
 // maxGathered bounds what a walFile gathers before it writes.
 const maxGathered = 1 << 20
 
+// maxKeptBuffer bounds a buffer that is kept for the next use.
+const maxKeptBuffer = 1 << 20
+
 // walFile is a WAL that makes one write of the many small ones of a
-// commit: two for each page. Gathered bytes belong at offset at.
+// commit: two for each page. Gathered bytes belong at offset.
 //
 // What is appended is kept in memory until the file is synced, read, or written
 // elsewhere. That is safe with synchronous=FULL, where SQLite syncs the WAL
@@ -25,12 +28,12 @@ type walFile struct {
 	path     string
 	named    bool // its name is durable
 	gathered []byte
-	at       int64
+	offset   int64
 
 	// deferred says that what is written need not be durable yet. Who has the connection sets it, for a commit
 	// that is durable by other means.
 	deferred bool
-	pending  int64 // bytes before at that the system was not asked to write
+	pending  int64 // bytes that end at offset and that the system was not asked to write
 	unsynced bool  // something was written since the last sync
 	// startOverFunc, if set, is called before the header is written: what was in the WAL is in the database.
 	startOverFunc func()
@@ -40,11 +43,11 @@ type walFile struct {
 
 // WriteAt gathers p, if it continues what is gathered.
 func (f *walFile) WriteAt(p []byte, off int64) (int, error) {
-	if off != f.at+int64(len(f.gathered)) || len(f.gathered)+len(p) > maxGathered {
+	if off != f.offset+int64(len(f.gathered)) || len(f.gathered)+len(p) > maxGathered {
 		if err := f.write(); err != nil {
 			return 0, err
 		}
-		f.at = off
+		f.offset = off
 	}
 	f.gathered = append(f.gathered, p...)
 	return len(p), nil
@@ -55,18 +58,18 @@ func (f *walFile) write() error {
 	if len(f.gathered) == 0 {
 		return nil
 	}
-	if f.at == 0 {
+	if f.offset == 0 {
 		f.pending = 0
 		if f.startOverFunc != nil {
 			f.startOverFunc()
 		}
 	}
 	f.unsynced = true
-	n, err := f.File.WriteAt(f.gathered, f.at)
+	n, err := f.File.WriteAt(f.gathered, f.offset)
 	if err == nil && n < len(f.gathered) {
 		err = sqlite3.IOERR_WRITE
 	}
-	f.at += int64(len(f.gathered))
+	f.offset += int64(len(f.gathered))
 	f.pending += int64(len(f.gathered))
 	f.gathered = f.gathered[:0]
 	return err
@@ -84,7 +87,7 @@ func (f *walFile) ReadAt(p []byte, off int64) (int, error) {
 // is lost. A sync that is deferred only writes. That of a header alone never is: SQLite relies on it to be
 // there before pages that belong to it.
 func (f *walFile) Sync(flags vfs.SyncFlag) error {
-	isHeader := f.at == 0 && len(f.gathered) == walHeaderBytes
+	isHeader := f.offset == 0 && len(f.gathered) == walHeaderBytes
 	if err := f.write(); err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 // WAL is moved, at once, and what commits do sync would wait behind it.
 func (f *walFile) startWriting() {
 	if f.pending >= writeTogether*frameBytes {
-		startWriting(f.File, f.at-f.pending, f.pending)
+		startWriting(f.File, f.offset-f.pending, f.pending)
 		f.pending = 0
 	}
 }
@@ -123,7 +126,7 @@ func (f *walFile) Truncate(size int64) error {
 	if err := f.write(); err != nil {
 		return err
 	}
-	f.at, f.pending = 0, 0
+	f.offset, f.pending = 0, 0
 	return f.File.Truncate(size)
 }
 
@@ -131,7 +134,7 @@ func (f *walFile) Truncate(size int64) error {
 func (f *walFile) Size() (int64, error) {
 	size, err := f.File.Size()
 	if len(f.gathered) > 0 {
-		size = max(size, f.at+int64(len(f.gathered)))
+		size = max(size, f.offset+int64(len(f.gathered)))
 	}
 	return size, err
 }

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
 )
 
 // walSums follows the sums of a WAL: those of its header, and of each frame together with all before it. So it
@@ -65,5 +67,40 @@ func (s *walSums) sum(data []byte) {
 	for ; len(data) >= 8; data = data[8:] {
 		s.s0 += s.order.Uint32(data) + s.s1
 		s.s1 += s.order.Uint32(data[4:]) + s.s0
+	}
+}
+
+// wholeFrames gives how many frames of a WAL are as they were written.
+func wholeFrames(f io.ReaderAt) (int, error) {
+	var sums walSums
+	err := eachPartOfWAL(f, func(part []byte, _ int64) error {
+		sums.add(part)
+		return nil
+	})
+	return sums.whole, err
+}
+
+// walPartFrames is how many frames of a WAL are read at a time.
+const walPartFrames = 32
+
+// eachPartOfWAL gives the WAL part by part: its header, then whole frames, in units that can be written again where it is encrypted.
+func eachPartOfWAL(f io.ReaderAt, visit func(part []byte, at int64) error) error {
+	buf := make([]byte, walPartFrames*frameBytes)
+	for at, size := int64(0), walHeaderBytes; ; at, size = at+int64(size), len(buf) {
+		n, err := f.ReadAt(buf[:size], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if size == len(buf) {
+			n -= n % frameBytes // half a frame at the end is nobody's
+		}
+		if n > 0 {
+			if err := visit(buf[:n], at); err != nil {
+				return err
+			}
+		}
+		if n < size {
+			return nil
+		}
 	}
 }

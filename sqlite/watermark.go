@@ -14,32 +14,32 @@ type watermark struct {
 }
 
 // reach makes the number n, unless it is larger.
-func (p *watermark) reach(n uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n <= p.n.Load() {
+func (w *watermark) reach(n uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n <= w.n.Load() {
 		return
 	}
-	p.n.Store(n)
-	if p.grew != nil {
-		close(p.grew)
-		p.grew = nil
+	w.n.Store(n)
+	if w.grew != nil {
+		close(w.grew)
+		w.grew = nil
 	}
 }
 
 // await waits until the number is n or larger.
-func (p *watermark) await(ctx context.Context, n uint64) error {
-	for p.n.Load() < n {
-		p.mu.Lock()
-		if p.n.Load() >= n {
-			p.mu.Unlock()
+func (w *watermark) await(ctx context.Context, n uint64) error {
+	for w.n.Load() < n {
+		w.mu.Lock()
+		if w.n.Load() >= n {
+			w.mu.Unlock()
 			return nil
 		}
-		if p.grew == nil {
-			p.grew = make(chan struct{})
+		if w.grew == nil {
+			w.grew = make(chan struct{})
 		}
-		grew := p.grew
-		p.mu.Unlock()
+		grew := w.grew
+		w.mu.Unlock()
 		select {
 		case <-grew:
 		case <-ctx.Done():

@@ -28,7 +28,7 @@ type writer struct {
 	wait               *time.Timer // sets due after maxWait, for those that may wait
 	taken              []*request  // those that the scribe has taken, and the writer has not
 	crowded            bool        // the writer takes what is queued itself
-	numbered           uint64      // the last number that was given
+	numberedTo         uint64      // the last number that was given
 	appliedInDoubt     bool        // what was applied may not be durable, until the WAL was written anew
 	intentsPaused      bool        // nothing is written down, until the files were emptied
 	intentsPausedUntil time.Time   // they stay paused until then at least
@@ -38,40 +38,40 @@ type writer struct {
 
 	handedOver atomic.Bool // something is taken that the writer does not have yet
 
-	intents  intents
-	readable atomic.Uint64 // readers may see what was applied up to this number
+	intents    intents
+	readableTo atomic.Uint64 // readers may see what was applied up to this number
 
-	walSyncs walSyncs
+	walHealth walHealth
 
 	// What follows belongs to the goroutine that applies. Numbers are those of intents:
 	// appliedInDB ≤ handled ≤ numbered.
-	conn    *conn    // nil after a failure, until it is opened again
-	walFile *walFile // the WAL, as the connection has it open; nil in tests without syncs
-	pos     uint64   // of the last event
-	handled uint64   // the last number among the requests that were applied, refused or given up
-	// appliedInDB is the column intents.applied: requests up to this number are applied, refused or given up, and the database says so.
-	appliedInDB uint64
-	discarded   uint64 // requests up to this number have to do without their intents
-	known       knownHeads
-	wal         wal
-	recentPeak  int // requests in a group, lately
-	lastSize    int // requests in the last group
+	conn      *conn    // nil after a failure, until it is opened again
+	walFile   *walFile // the WAL, as the connection has it open; nil in tests without syncs
+	pos       uint64   // of the last event
+	handledTo uint64   // the last number among the requests that were applied, refused or given up
+	// appliedInDBTo is the column intents.applied: requests up to this number are applied, refused or given up, and the database says so.
+	appliedInDBTo   uint64
+	withoutIntentTo uint64 // requests up to this number have to do without their intents
+	known           knownHeads
+	wal             wal
+	recentPeak      int // requests in a group, lately
+	lastSize        int // requests in the last group
 
 	waitedShortly bool // for the last group
 	recovering    bool // what is applied was acknowledged: if one fails, those after it are not applied without it
 }
 
 func (w *writer) init(s *Store) {
-	w.store, w.walSyncs.path = s, s.path
+	w.store, w.walHealth.path = s, s.path
 	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
 	w.wait.Stop()
 }
 
-// drain applies group after group until it is stopped and nothing waits. A group is
+// runWriter applies group after group until it is stopped and nothing waits. A group is
 // what came while the one before was applied, and while it is being applied itself.
-func (w *writer) drain() {
+func (w *writer) runWriter() {
 	for {
 		// After the answers: only who comes next may have to wait for it.
 		if w.walFile != nil {
@@ -107,7 +107,7 @@ var errSpoiled = errors.New("a refused request left something behind")
 // savepoints, each of which would copy every page its batch touches; only if a
 // refused request did write, all is taken back and done again with them.
 func (w *writer) write(g *group) error {
-	if err := w.reopen(); err != nil {
+	if err := w.ensureOpen(); err != nil {
 		return translate("commit", err)
 	}
 	err := w.attempt(g, w.apply)
@@ -126,11 +126,11 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 	for i := 0; i < len(g.requests) || w.takeMore(g); i++ {
 		r := g.requests[i]
 		r.result, r.err = parley.Result{}, nil
-		w.handled = max(w.handled, r.number)
+		w.handledTo = max(w.handledTo, r.number)
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
 		case err == nil:
-			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.scrub
+			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.tookAway
 			if t.wrote {
 				w.known.remember(t)
 			}
@@ -145,10 +145,10 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 			return translate("commit", errors.Join(err, w.giveUp()))
 		default:
 			r.err, r.result = translate("commit", err), parley.Result{}
-			wrote, scrub = wrote || r.failed() && r.number != 0, scrub || t.scrub
+			wrote, scrub = wrote || r.failed() && r.number != 0, scrub || t.tookAway
 		}
 	}
-	w.wal.scrub = w.wal.scrub || scrub // also if it fails: it may be there all the same
+	w.wal.mustEmpty = w.wal.mustEmpty || scrub // also if it fails: it may be there all the same
 	if !wrote {
 		if err := w.conn.exec("ROLLBACK"); err != nil {
 			return translate("commit", errors.Join(err, w.giveUp()))
@@ -159,7 +159,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 		w.store.recall.suspend()
 	}
 	if err := w.commit(g); err != nil {
-		w.store.recall.suspend() // who sees it may see what is not there later
+		w.store.recall.suspend() // a read may find what a crash then takes away, and that is not to be kept
 		return unknownOutcome(errors.Join(err, w.giveUp()))
 	}
 	w.resumeRecall()
@@ -168,7 +168,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 }
 
 // resumeRecall lets what is read be kept, also after a commit that failed: its WAL was written anew since, and what was given up is
-// overwritten. While what was applied is in doubt, who sees it may see what is not there later.
+// overwritten. While what was applied is in doubt, a read may find what a crash then takes away, and that is not to be kept.
 func (w *writer) resumeRecall() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,13 +180,13 @@ func (w *writer) resumeRecall() {
 // commit commits what was applied, with the number up to which that is all. The WAL is synced only if
 // there are requests without an intent, or intents cannot be relied on.
 func (w *writer) commit(g *group) error {
-	if w.handled > w.appliedInDB {
-		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.handled); err != nil {
+	if w.handledTo > w.appliedInDBTo {
+		if err := w.conn.exec(`UPDATE intents SET applied = ?`, w.handledTo); err != nil {
 			return err
 		}
 	}
-	w.readable.Store(w.handled)
-	recorded := w.intents.reliedOn.Load() && g.recorded(w.discarded)
+	w.readableTo.Store(w.handledTo)
+	recorded := w.intents.reliedOn.Load() && g.recorded(w.withoutIntentTo)
 	if w.walFile != nil {
 		w.walFile.deferred = recorded
 		defer func() { w.walFile.deferred = false }()
@@ -194,13 +194,13 @@ func (w *writer) commit(g *group) error {
 	if err := w.conn.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.appliedInDB = w.handled
-	w.walSyncs.written.Store(w.handled)
+	w.appliedInDBTo = w.handledTo
+	w.walHealth.writtenTo.Store(w.handledTo)
 	if !recorded {
 		if err := w.syncWAL(); err != nil {
 			return err
 		}
-		w.intents.durable.reach(w.handled) // and all before it
+		w.intents.durable.reach(w.handledTo) // and all before it
 		for _, r := range g.requests {
 			r.inSyncedWAL = true
 		}
@@ -263,12 +263,12 @@ func (w *writer) applyBehindSavepoint(r *request, t *tx) error {
 // that could not be written, and moves the WAL.
 func (w *writer) tend() {
 	if w.conn == nil || w.isInDoubt() {
-		w.reopenLater()
+		w.reopenWhenDue()
 	} else {
 		w.retryIntents()
 	}
 	w.tendWAL()
-	if w.conn != nil && w.walSyncs.lostErr() != nil {
+	if w.conn != nil && w.walHealth.lostErr() != nil {
 		_ = w.giveUp() // the next commit says why
 	}
 }

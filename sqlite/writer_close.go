@@ -28,7 +28,7 @@ func (w *writer) close() error {
 	if w.store.cfg.ReadOnly {
 		return err
 	}
-	if w.walSyncs.lostErr() == nil {
+	if w.walHealth.lostErr() == nil {
 		err = errors.Join(err, w.moveAtLast())
 	}
 	if w.conn == nil {
@@ -52,13 +52,13 @@ func (w *writer) close() error {
 // moveAtLast moves all of the WAL, because SQLite would do so without a word of it if that fails.
 func (w *writer) moveAtLast() error {
 	if w.conn == nil {
-		if err := w.reopen(); err != nil {
+		if err := w.ensureOpen(); err != nil {
 			return err
 		}
 	}
-	if w.handled > w.appliedInDB {
+	if w.handledTo > w.appliedInDBTo {
 		// What was refused stays written down where another process has the store open, and is not to be taken for something that is missing.
-		if err := w.dealWithGivenUp(); err != nil {
+		if err := w.excludeGivenUp(); err != nil {
 			return err
 		}
 	}

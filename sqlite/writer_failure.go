@@ -23,17 +23,17 @@ func (w *writer) giveUp() error {
 // checkWALAfterFailure looks whether the WAL still has what commits have put there. If it does not, nothing may be read any more.
 func (w *writer) checkWALAfterFailure() {
 	if w.walFile != nil {
-		w.walSyncs.checkAfterFailure(w.walFile.File, w.wal.pages)
+		w.walHealth.checkAfterFailure(w.walFile.File, w.wal.frames)
 	}
 }
 
-// reopen makes the writer usable again after a failure. The whole WAL is
+// ensureOpen makes the writer usable again after a failure. The whole WAL is
 // written anew and synced before anything else is written. It is moved only where that cannot be done without (see movesBeside): who reads might hold it up.
-func (w *writer) reopen() error {
-	if err := w.walSyncs.lostErr(); err != nil {
+func (w *writer) ensureOpen() error {
+	if err := w.walHealth.lostErr(); err != nil {
 		return err
 	}
-	mustRenewFirst := w.wal.moving == nil && w.walSyncs.distrusted.Load()
+	mustRenewFirst := w.wal.moving == nil && w.walHealth.distrusted.Load()
 	if w.conn != nil && (mustRenewFirst || w.isInDoubt()) {
 		if err := w.giveUp(); err != nil {
 			return err
@@ -56,8 +56,8 @@ func (w *writer) reopen() error {
 		return errors.Join(err, w.giveUp())
 	}
 	// Who reads may have found what a failed commit has left in the WAL. Or less than commits have put there, which is then missing.
-	w.wal.noteLength(max(w.wal.pages, frames))
-	err = w.renewWAL()
+	w.wal.noteLength(max(w.wal.frames, frames))
+	err = w.renewWALIfDue()
 	if err == nil && !movesBeside {
 		// What was moved cannot be moved again there, but the rest can.
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
@@ -70,42 +70,42 @@ func (w *writer) reopen() error {
 	}
 	w.mu.Lock()
 	w.appliedInDoubt = false
-	w.numbered++ // nobody's: SQLite writes nothing for a row that stays as it is (see dealWithGivenUp)
+	w.numberedTo++ // a number that no batch has: without a larger one excludeGivenUp would change nothing, and no frame would be written
 	w.mu.Unlock()
 	_ = w.emptyIntents() // commits do without intents until they can be emptied
-	if err := w.dealWithGivenUp(); err != nil {
+	if err := w.excludeGivenUp(); err != nil {
 		return errors.Join(err, w.giveUp())
 	}
 	w.wal.reopenAt = time.Time{}
 	return nil
 }
 
-// dealWithGivenUp has the database say, durably, that no batch that was given up is to be applied any more: others were answered without
+// excludeGivenUp has the database say, durably, that no batch that was given up is to be applied any more: others were answered without
 // it. Such a batch may survive a crash in two places. In the intents: recovery leaves out numbers up to the one that is written here. Or
 // whole in the WAL, behind what readers are shown, if only the sync of its commit failed: this commit overwrites its first frames, and
 // SQLite then does not take the rest.
-func (w *writer) dealWithGivenUp() error {
-	for _, sql := range []string{"BEGIN IMMEDIATE", fmt.Sprintf("UPDATE intents SET applied = %d", w.handled), "COMMIT"} {
+func (w *writer) excludeGivenUp() error {
+	for _, sql := range []string{"BEGIN IMMEDIATE", fmt.Sprintf("UPDATE intents SET applied = %d", w.handledTo), "COMMIT"} {
 		if err := w.conn.db.Exec(sql); err != nil {
 			return err
 		}
 	}
-	w.appliedInDB = w.handled
-	w.walSyncs.written.Store(w.handled)
+	w.appliedInDBTo = w.handledTo
+	w.walHealth.writtenTo.Store(w.handledTo)
 	return nil
 }
 
-// reopenLater reopens the writer when no commit has done so for a while: what was redacted is to leave the WAL, and what readers are shown
+// reopenWhenDue reopens the writer when no commit has done so for a while: what was redacted is to leave the WAL, and what readers are shown
 // is to be durable, also where nobody writes any more.
-func (w *writer) reopenLater() {
-	l := &w.wal
+func (w *writer) reopenWhenDue() {
+	wl := &w.wal
 	switch {
-	case w.walSyncs.lostErr() != nil: // only a start helps
-	case l.reopenAt.IsZero():
-		l.reopenAt = w.wakeLater()
-	case !time.Now().Before(l.reopenAt):
-		if err := w.reopen(); err != nil { // the next commit says why
-			l.reopenAt = w.wakeLater()
+	case w.walHealth.lostErr() != nil: // only a start helps
+	case wl.reopenAt.IsZero():
+		wl.reopenAt = w.wakeLater()
+	case !time.Now().Before(wl.reopenAt):
+		if err := w.ensureOpen(); err != nil { // the next commit says why
+			wl.reopenAt = w.wakeLater()
 		}
 	}
 }
@@ -133,9 +133,9 @@ func (w *writer) noteFailedIntentWrite() {
 func (w *writer) doubtAppliedLocked() {
 	w.pauseIntentsLocked()
 	w.appliedInDoubt = true
-	w.store.recall.suspend()            // who sees what was not made durable may see what is not there later
-	w.intents.durable.reach(w.numbered) // readers are not kept by what may never be
-	w.tendDue = true                    // in case no commit comes
+	w.store.recall.suspend()              // a read may find what a crash then takes away, and that is not to be kept
+	w.intents.durable.reach(w.numberedTo) // readers are not kept by what may never be
+	w.tendDue = true                      // in case no commit comes
 	w.wakesWriter.Signal()
 }
 
@@ -159,10 +159,10 @@ func (w *writer) emptyIntents() error {
 		// Nothing is written at this time, and what comes until it is done gets no number.
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.discarded, w.intentsPaused = w.numbered, true
-		return w.discarded, w.discarded > w.appliedInDB
+		w.withoutIntentTo, w.intentsPaused = w.numberedTo, true
+		return w.withoutIntentTo, w.withoutIntentTo > w.appliedInDBTo
 	})
-	w.handled = w.discarded // if it is still written down, it must not be applied after what comes now
+	w.handledTo = w.withoutIntentTo // if it is still written down, it must not be applied after what comes now
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {

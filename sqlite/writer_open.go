@@ -25,16 +25,16 @@ func (w *writer) open(c *conn) error {
 	if err != nil {
 		return err
 	}
-	w.numbered, w.handled, w.appliedInDB = applied, applied, applied
-	w.readable.Store(applied)
-	w.walSyncs.written.Store(applied)
+	w.numberedTo, w.handledTo, w.appliedInDBTo = applied, applied, applied
+	w.readableTo.Store(applied)
+	w.walHealth.writtenTo.Store(applied)
 	if err := w.intents.adopt(w.store, id, applied); err != nil {
 		return err
 	}
-	w.walSyncs.intents = &w.intents
-	w.discarded = math.MaxUint64
+	w.walHealth.intents = &w.intents
+	w.withoutIntentTo = math.MaxUint64
 	err = w.recover(applied)
-	w.discarded = w.numbered
+	w.withoutIntentTo = w.numberedTo
 	return err
 }
 
@@ -62,7 +62,7 @@ func (w *writer) adoptWAL(c *conn) error {
 		return err
 	}
 	if w.walFile, _ = f.(*walFile); w.walFile != nil {
-		w.walFile.syncFunc = w.walSyncs.sync
+		w.walFile.syncFunc = w.walHealth.sync
 		w.walFile.startOverFunc = func() { w.wal.noteLength(0) }
 	}
 	return nil
@@ -94,6 +94,6 @@ func (w *writer) abandonOpen() error {
 
 // start lets the writer work.
 func (w *writer) start() {
-	w.work.Go(w.scribe)
-	w.work.Go(w.drain)
+	w.work.Go(w.runScribe)
+	w.work.Go(w.runWriter)
 }

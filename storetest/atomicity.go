@@ -45,7 +45,7 @@ var refused = []struct {
 		b.Passcodes = append(b.Passcodes, usePasscode(7))
 	}},
 	{"an input with another content", parley.CodeConflict, addChange(admit(away, post("1", "changed")))},
-	{"a body that cannot be stored", parley.CodeInvalid, addChange(appendTo(away, parley.Draft{
+	{"a body that cannot be stored", parley.CodeInvalid, addChange(appendTo(away, parley.NewEvent{
 		Body: &parley.Message{ID: "m", Role: "nobody"},
 	}))},
 }

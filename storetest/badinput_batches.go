@@ -96,7 +96,7 @@ var badBatches = []badBatch{
 	}),
 
 	simple("expectation that is nil", parley.Batch{Expect: []parley.Expectation{nil}}),
-	simple("event without a body", with(appendTo(home, parley.Draft{}))),
+	simple("event without a body", with(appendTo(home, parley.NewEvent{}))),
 	simple("event whose message is nil", wrote((*parley.Message)(nil))),
 	simple("event whose custom body is nil", wrote((*parley.Custom)(nil))),
 	simple("event whose tombstone is nil", wrote((*parley.Tombstone)(nil))),
@@ -138,7 +138,7 @@ var badBatches = []badBatch{
 	simple("unknown delivery kind", delivered(func(d *parley.Delivery) { d.Kind = "parcel" })),
 	simple("negative part", delivered(func(d *parley.Delivery) { d.Part = -1 })),
 	simple("batch after the last year", parley.Batch{At: farFuture}),
-	simple("event before the first year", with(appendTo(home, parley.Draft{At: farPast, Body: say("m", "x").Body}))),
+	simple("event before the first year", with(appendTo(home, parley.NewEvent{At: farPast, Body: say("m", "x").Body}))),
 	simple("ending after the last year", patched(parley.SessionPatch{Ended: &parley.Ending{At: farFuture}})),
 	simple("input that waits for ever", admitted(func(in *parley.Input) { in.NotBefore = farFuture })),
 	simple("turn that is parked for ever", turned(parley.TurnChange{ParkedUntil: &farFuture})),

@@ -35,7 +35,9 @@ func admitted(edit func(*parley.Input)) parley.Batch {
 }
 
 // wrote makes a batch of one event.
-func wrote(body parley.EventBody) parley.Batch { return with(appendTo(home, parley.Draft{Body: body})) }
+func wrote(body parley.EventBody) parley.Batch {
+	return with(appendTo(home, parley.NewEvent{Body: body}))
+}
 
 // delivered makes a batch of one delivery, changed by edit.
 func delivered(edit func(*parley.Delivery)) parley.Batch {
@@ -107,7 +109,7 @@ var namePlaces = []namePlace{
 		return wrote(&parley.Custom{Type: parley.EventType("app:" + s), Data: []byte(`{}`)})
 	}},
 	{"event's turn", true, false, func(s string) parley.Batch {
-		return with(appendTo(home, parley.Draft{Turn: parley.TurnID(s), Body: say("m", "x").Body}))
+		return with(appendTo(home, parley.NewEvent{Turn: parley.TurnID(s), Body: say("m", "x").Body}))
 	}},
 	{"turn id", true, true, func(s string) parley.Batch { return with(startTurn(home, parley.TurnID(s))) }},
 	{"call id", true, true, func(s string) parley.Batch {

@@ -24,12 +24,12 @@ func register(handles ...parley.BlobHandle) []parley.BlobChange {
 }
 
 // showing makes a message whose media are these blobs.
-func showing(id string, handles ...parley.BlobHandle) parley.Draft {
+func showing(id string, handles ...parley.BlobHandle) parley.NewEvent {
 	m := &parley.Message{ID: id, Role: parley.MessageUser}
 	for _, handle := range handles {
 		m.Parts = append(m.Parts, mediaPart(handle))
 	}
-	return parley.Draft{Body: m}
+	return parley.NewEvent{Body: m}
 }
 
 func mediaPart(handle parley.BlobHandle) parley.Part {
@@ -37,8 +37,8 @@ func mediaPart(handle parley.BlobHandle) parley.Part {
 }
 
 // resulting makes a tool's message whose result has the blob.
-func resulting(id string, handle parley.BlobHandle) parley.Draft {
-	return parley.Draft{Turn: "t1", Body: &parley.Message{ID: id, Role: parley.MessageTool, Parts: []parley.Part{
+func resulting(id string, handle parley.BlobHandle) parley.NewEvent {
+	return parley.NewEvent{Turn: "t1", Body: &parley.Message{ID: id, Role: parley.MessageTool, Parts: []parley.Part{
 		{Kind: parley.PartToolResult, Result: &parley.ToolResult{CallID: "c1", Media: mediaPart(handle).Media}},
 	}}}
 }

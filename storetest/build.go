@@ -16,7 +16,7 @@ const (
 )
 
 // newSession creates a session, with what its log starts with.
-func newSession(id parley.SessionID, events ...parley.Draft) parley.SessionChange {
+func newSession(id parley.SessionID, events ...parley.NewEvent) parley.SessionChange {
 	return parley.SessionChange{
 		Session: id,
 		Create: &parley.NewSession{
@@ -27,21 +27,21 @@ func newSession(id parley.SessionID, events ...parley.Draft) parley.SessionChang
 }
 
 // keyedSession creates a session that belongs to a key.
-func keyedSession(id parley.SessionID, key parley.Key, events ...parley.Draft) parley.SessionChange {
+func keyedSession(id parley.SessionID, key parley.Key, events ...parley.NewEvent) parley.SessionChange {
 	c := newSession(id, events...)
 	c.Create.Key = key
 	return c
 }
 
 // fork creates a session that shares the events of another.
-func fork(id, parent parley.SessionID, seq uint64, events ...parley.Draft) parley.SessionChange {
+func fork(id, parent parley.SessionID, seq uint64, events ...parley.NewEvent) parley.SessionChange {
 	c := newSession(id, events...)
 	c.Create.Fork = &parley.ForkPoint{Session: parent, Seq: seq}
 	return c
 }
 
 // appendTo appends events to a session.
-func appendTo(id parley.SessionID, events ...parley.Draft) parley.SessionChange {
+func appendTo(id parley.SessionID, events ...parley.NewEvent) parley.SessionChange {
 	return parley.SessionChange{Session: id, Events: events}
 }
 
@@ -70,34 +70,34 @@ func post(id, text string) parley.Input {
 }
 
 // say makes a message of a person; it shows these inputs.
-func say(id, text string, inputs ...parley.InputRef) parley.Draft {
-	return parley.Draft{Body: &parley.Message{
+func say(id, text string, inputs ...parley.InputRef) parley.NewEvent {
+	return parley.NewEvent{Body: &parley.Message{
 		ID: id, Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(text)}, Inputs: inputs,
 	}}
 }
 
 // reply makes a message of the agent.
-func reply(id, text string) parley.Draft {
-	return parley.Draft{Body: &parley.Message{
+func reply(id, text string) parley.NewEvent {
+	return parley.NewEvent{Body: &parley.Message{
 		ID: id, Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(text)},
 	}}
 }
 
 // says makes n messages.
-func says(n int) []parley.Draft {
-	var list []parley.Draft
+func says(n int) []parley.NewEvent {
+	var list []parley.NewEvent
 	for i := range n {
 		list = append(list, say(fmt.Sprintf("m%d", i+1), fmt.Sprintf("message %d", i+1)))
 	}
 	return list
 }
 
-func join(id parley.IdentityID) parley.Draft {
-	return parley.Draft{Body: &parley.ParticipantChanged{Identity: id}}
+func join(id parley.IdentityID) parley.NewEvent {
+	return parley.NewEvent{Body: &parley.ParticipantChanged{Identity: id}}
 }
 
-func leave(id parley.IdentityID) parley.Draft {
-	return parley.Draft{Body: &parley.ParticipantChanged{Identity: id, Left: true}}
+func leave(id parley.IdentityID) parley.NewEvent {
+	return parley.NewEvent{Body: &parley.ParticipantChanged{Identity: id, Left: true}}
 }
 
 // startTurn starts a turn.

@@ -11,12 +11,12 @@ var counterTests = []test{
 	{"messages and turns are counted, usage is added up", func(f *fixture) {
 		f.change(newSession(home, says(2)...))
 		f.change(appendTo(home,
-			parley.Draft{Body: &parley.TurnCompleted{
+			parley.NewEvent{Body: &parley.TurnCompleted{
 				StopReason: parley.StopDone, PromptTokens: 100,
 				Usage: parley.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, CostMicroUSD: 1 << 40},
 			}},
-			parley.Draft{Body: &parley.Message{ID: "t", Role: parley.MessageTool}},
-			parley.Draft{Body: &parley.TurnCompleted{
+			parley.NewEvent{Body: &parley.Message{ID: "t", Role: parley.MessageTool}},
+			parley.NewEvent{Body: &parley.TurnCompleted{
 				StopReason: parley.StopError,
 				Usage:      parley.Usage{InputTokens: 10, OutputTokens: 20, CacheReadTokens: 30, CacheWriteTokens: 40, CostMicroUSD: 5},
 			}},
@@ -40,13 +40,13 @@ var counterTests = []test{
 		f.equal("preview of a long message", strings.Repeat("ö", 120)+"…", f.session(home).Preview)
 		hidden := []parley.Part{parley.TextPart("no list shows this")}
 		f.change(appendTo(home, reply("m3", "third"), reply("m4", " "),
-			parley.Draft{Body: &parley.Message{ID: "m5", Role: parley.MessageTool, Parts: hidden}},
-			parley.Draft{Body: &parley.Message{ID: "m6", Role: parley.MessageSystem, Parts: hidden}}))
+			parley.NewEvent{Body: &parley.Message{ID: "m5", Role: parley.MessageTool, Parts: hidden}},
+			parley.NewEvent{Body: &parley.Message{ID: "m6", Role: parley.MessageSystem, Parts: hidden}}))
 		f.equal("preview", "third", f.session(home).Preview)
 		noted := say("m7", "fourth").Body.(*parley.Message)
 		noted.Parts = append([]parley.Part{{Kind: parley.PartText, Note: true, Text: "nobody wrote this"}}, noted.Parts...)
-		f.change(appendTo(home, parley.Draft{Body: noted},
-			parley.Draft{Body: &parley.Message{ID: "m8", Role: parley.MessageUser, Parts: noted.Parts[:1]}}))
+		f.change(appendTo(home, parley.NewEvent{Body: noted},
+			parley.NewEvent{Body: &parley.Message{ID: "m8", Role: parley.MessageUser, Parts: noted.Parts[:1]}}))
 		f.equal("preview beside a note", "fourth", f.session(home).Preview)
 		events := f.events(home)
 		got, err := events[len(events)-2].Decode()
@@ -59,7 +59,7 @@ var counterTests = []test{
 		f.change(appendTo(home, say("m1", "hello")))
 		f.equal("after a message", f.now, f.session(home).UpdatedAt)
 		active := f.now
-		f.change(appendTo(home, join(anna), parley.Draft{Body: &parley.Custom{Type: customType, Data: []byte(`{}`)}}))
+		f.change(appendTo(home, join(anna), parley.NewEvent{Body: &parley.Custom{Type: customType, Data: []byte(`{}`)}}))
 		f.change(parley.SessionChange{Session: home, Claim: true, Patch: parley.SessionPatch{Description: new("new")}})
 		f.equal("after what is no activity", active, f.session(home).UpdatedAt)
 		f.change(admit(home, post("1", "hello")))
@@ -68,16 +68,16 @@ var counterTests = []test{
 			&parley.Started{Agent: "helper", Source: parley.Source{Kind: "cli"}},
 			&parley.TurnStarted{Attempt: 1}, &parley.TurnCompleted{StopReason: parley.StopDone},
 		} {
-			f.change(appendTo(home, parley.Draft{Body: body}))
+			f.change(appendTo(home, parley.NewEvent{Body: body}))
 			f.equal("after "+string(body.EventType()), f.now, f.session(home).UpdatedAt)
 		}
 		imported := startOfTime.Add(-time.Hour)
-		f.change(appendTo(home, parley.Draft{Body: say("m2", "x").Body, At: imported}))
+		f.change(appendTo(home, parley.NewEvent{Body: say("m2", "x").Body, At: imported}))
 		f.equal("after an imported message", imported, f.session(home).UpdatedAt)
 	}},
 	{"they agree with what the root package adds up", func(f *fixture) {
 		f.change(newSession(home, says(3)...))
-		f.change(appendTo(home, join(anna), reply("m4", "answer"), parley.Draft{Body: &parley.TurnCompleted{
+		f.change(appendTo(home, join(anna), reply("m4", "answer"), parley.NewEvent{Body: &parley.TurnCompleted{
 			StopReason: parley.StopDone, PromptTokens: 5, Usage: parley.Usage{InputTokens: 5},
 		}}))
 		f.change(redact(home, 5))

@@ -47,7 +47,7 @@ var eventTests = []test{
 			f.Fatal(err)
 		}
 		f.commit(parley.Batch{Blobs: register(photo), Sessions: []parley.SessionChange{
-			newSession(home, parley.Draft{Turn: "t1", Identity: anna, At: at, Body: body}),
+			newSession(home, parley.NewEvent{Turn: "t1", Identity: anna, At: at, Body: body}),
 		}})
 		e := f.events(home)[0]
 		f.equal("event", parley.Event{
@@ -62,7 +62,7 @@ var eventTests = []test{
 		f.change(newSession(home))
 		for t, body := range plainBodies {
 			want := body(g)
-			f.change(appendTo(home, parley.Draft{Body: want}))
+			f.change(appendTo(home, parley.NewEvent{Body: want}))
 			last := get(f, func(ctx context.Context, s parley.Store) ([]parley.Event, error) {
 				return s.Events(ctx, all, home, parley.EventQuery{Types: []parley.EventType{t}})
 			})

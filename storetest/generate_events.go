@@ -20,9 +20,9 @@ func (g *generator) events(c *parley.SessionChange, s *oracleSession) {
 	}
 	if g.chance(60) {
 		for range g.upTo(4) {
-			d := g.draft(s)
+			d := g.newEvent(s)
 			c.Events = append(c.Events, d)
-			_ = g.ahead.appendDraft(g.now, s, d) // it fails in the batch if it fails here
+			_ = g.ahead.appendNew(g.now, s, d) // it fails in the batch if it fails here
 		}
 	}
 }
@@ -143,9 +143,9 @@ var roles = []parley.MessageRole{
 	parley.MessageTool, parley.MessageSystem,
 }
 
-// draft makes an event, most often one that changes what readers see.
-func (g *generator) draft(s *oracleSession) parley.Draft {
-	d := parley.Draft{Turn: either(g, "", pick(g, turnIDs)), Identity: either(g, "", pick(g, identityIDs))}
+// newEvent makes an event, most often one that changes what readers see.
+func (g *generator) newEvent(s *oracleSession) parley.NewEvent {
+	d := parley.NewEvent{Turn: either(g, "", pick(g, turnIDs)), Identity: either(g, "", pick(g, identityIDs))}
 	if g.chance(15) {
 		d.At = g.earlier()
 	}

@@ -30,12 +30,12 @@ func (g *generator) spoil(b *parley.Batch) {
 		func() { b.Audit = append(b.Audit, parley.AuditEntry{}) },
 		func() { b.Sessions = append(b.Sessions, parley.SessionChange{Session: "cli:\x00"}) },
 		func() {
-			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.Draft{
+			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.NewEvent{
 				{Body: &parley.Message{ID: "m", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart(long)}}},
 			}})
 		},
 		func() {
-			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.Draft{
+			b.Sessions = append(b.Sessions, parley.SessionChange{Session: nobody, Events: []parley.NewEvent{
 				{Body: &parley.Message{ID: "m", Role: parley.MessageUser, Parts: []parley.Part{{Kind: "smell"}}}},
 			}})
 		},

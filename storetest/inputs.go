@@ -134,7 +134,7 @@ var inputTests = []test{
 		f.equal("shown 2", uint64(4), f.input(post("2", "").Ref).Shown)
 		f.equal("shown 3", uint64(0), f.input(post("3", "").Ref).Shown)
 		c := admit(home, post("4", "four"))
-		c.Events = []parley.Draft{say("m2", "four", post("4", "").Ref)}
+		c.Events = []parley.NewEvent{say("m2", "four", post("4", "").Ref)}
 		f.change(c)
 		f.equal("shown 4, in its own batch", uint64(6), f.input(post("4", "").Ref).Shown)
 	}},
@@ -168,11 +168,11 @@ func inputAcrossReset(f *fixture) {
 		Sessions: []parley.SessionChange{keyedSession(home, theme)}, Keys: []parley.KeyChange{{Key: theme, Session: home}},
 	})
 	f.change(admit(home, post("1", "one")))
-	old := appendTo(home, parley.Draft{Body: &parley.Ended{Reason: "reset", Next: away}})
+	old := appendTo(home, parley.NewEvent{Body: &parley.Ended{Reason: "reset", Next: away}})
 	old.Patch = parley.SessionPatch{
 		Status: new(parley.StatusInactive), Ended: &parley.Ending{At: startOfTime, Reason: "reset"},
 	}
-	successor := keyedSession(away, theme, parley.Draft{Body: &parley.Reset{From: home, Reason: "daily"}})
+	successor := keyedSession(away, theme, parley.NewEvent{Body: &parley.Reset{From: home, Reason: "daily"}})
 	f.commit(parley.Batch{
 		Expect:   []parley.Expectation{parley.KeyIs{Key: theme, Session: home}},
 		Sessions: []parley.SessionChange{old, successor},

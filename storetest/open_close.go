@@ -97,7 +97,7 @@ var openCloseTests = []test{
 	{"a batch belongs to the caller again after the commit", func(f *fixture) {
 		in := post("1", "one")
 		m := say("m1", "hello").Body.(*parley.Message)
-		c := newSession(home, parley.Draft{Body: m})
+		c := newSession(home, parley.NewEvent{Body: m})
 		c.Create.Metadata = map[string]string{"k": "v"}
 		c.Create.Agent.Config = []byte(`{"n":1}`)
 		c.Admit = []parley.Input{in}

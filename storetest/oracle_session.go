@@ -30,7 +30,7 @@ func (o *oracle) changeSession(at time.Time, c *parley.SessionChange) (parley.Se
 		o.admit(at, s, c.Admit[i])
 	}
 	for _, d := range c.Events {
-		if err := o.appendDraft(at, s, d); err != nil {
+		if err := o.appendNew(at, s, d); err != nil {
 			return res, err
 		}
 	}
@@ -129,9 +129,9 @@ func (o *oracle) admit(at time.Time, s *oracleSession, in parley.Input) {
 	o.inputs[in.Ref] = oracleInput{row: in, owner: s.order, event: e.Pos, hash: hash}
 }
 
-// appendDraft appends an event. A message shows inputs of its own session, each
+// appendNew appends an event. A message shows inputs of its own session, each
 // of which no other message shows.
-func (o *oracle) appendDraft(at time.Time, s *oracleSession, d parley.Draft) error {
+func (o *oracle) appendNew(at time.Time, s *oracleSession, d parley.NewEvent) error {
 	if m, ok := d.Body.(*parley.Message); ok {
 		for _, ref := range m.Inputs {
 			in, known := o.inputs[ref]

@@ -81,7 +81,7 @@ var outboxTests = []test{
 		f.change(c)
 		f.equal("seqs", []uint64{3, 0}, seqsOf(f.deliveries(parley.DeliveryQuery{})))
 		f.change(parley.SessionChange{
-			Session: home, Events: []parley.Draft{reply("m3", "three")},
+			Session: home, Events: []parley.NewEvent{reply("m3", "three")},
 			Deliveries: []parley.DeliveryChange{{ID: "d2", Event: 1, Text: new("three")}},
 		})
 		f.equal("seqs", []uint64{3, 4}, seqsOf(f.deliveries(parley.DeliveryQuery{})))

@@ -163,7 +163,7 @@ var promises = []test{
 	}},
 	{"TheClockDeletesNothing", func(f *fixture) {
 		visibleWorld(f)
-		ended := appendTo(home, parley.Draft{Body: &parley.Ended{Reason: "idle"}})
+		ended := appendTo(home, parley.NewEvent{Body: &parley.Ended{Reason: "idle"}})
 		ended.Patch = parley.SessionPatch{
 			Status: new(parley.StatusInactive), Ended: &parley.Ending{At: f.now, Reason: "idle"},
 		}

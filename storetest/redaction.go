@@ -30,12 +30,12 @@ var redactionTests = []test{
 			if !plain {
 				continue
 			}
-			seq := f.change(appendTo(home, parley.Draft{Body: body(newGenerator(1, newOracle()))})).Sessions[0].LastSeq
+			seq := f.change(appendTo(home, parley.NewEvent{Body: body(newGenerator(1, newOracle()))})).Sessions[0].LastSeq
 			f.refuseChange(parley.CodeInvalid, redact(home, seq))
 		}
 		seq := f.change(appendTo(home, join(anna))).Sessions[0].LastSeq
 		f.refuseChange(parley.CodeInvalid, redact(home, seq))
-		custom := parley.Draft{Body: &parley.Custom{Type: customType, Data: []byte(`"secret"`)}}
+		custom := parley.NewEvent{Body: &parley.Custom{Type: customType, Data: []byte(`"secret"`)}}
 		seq = f.change(appendTo(home, custom)).Sessions[0].LastSeq
 		f.change(redact(home, seq))
 		f.equal("custom event", parley.TombstoneData, f.events(home)[seq-1].Data)
@@ -71,7 +71,7 @@ var redactionTests = []test{
 	{"what has no copy in it stays", func(f *fixture) {
 		asks := reply("m2", "").Body.(*parley.Message)
 		asks.Parts = []parley.Part{{Kind: parley.PartToolCall, Call: &parley.ToolCall{ID: "c1", Name: "shell"}}}
-		c := newSession(home, reply("m1", "one"), parley.Draft{Turn: "t1", Body: asks})
+		c := newSession(home, reply("m1", "one"), parley.NewEvent{Turn: "t1", Body: asks})
 		c.Turns = []parley.TurnChange{{ID: "t1", Start: true}}
 		c.Calls = append(journal(home, "t1", "c1", parley.CallStarted, "").Calls,
 			journal(home, "t1", "c1", parley.CallFinished, `"done"`).Calls...)
@@ -193,7 +193,7 @@ func redactCopies(f *fixture) {
 		call.State, call.Result = parley.CallFinished, []byte(`"secret"`)
 		done.Calls = append(done.Calls, call)
 	}
-	done.Events = []parley.Draft{{Turn: "t1", Body: &parley.Message{ID: "m3", Role: parley.MessageTool, Parts: []parley.Part{
+	done.Events = []parley.NewEvent{{Turn: "t1", Body: &parley.Message{ID: "m3", Role: parley.MessageTool, Parts: []parley.Part{
 		{Kind: parley.PartToolResult, Result: &parley.ToolResult{CallID: "c1", Text: "secret"}},
 	}}}}
 	f.change(done)

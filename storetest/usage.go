@@ -8,21 +8,21 @@ import (
 )
 
 // costs makes the end of a turn that cost something, which one identity asked for.
-func costs(by parley.IdentityID, microUSD int64) parley.Draft {
-	return parley.Draft{Identity: by, Body: &parley.TurnCompleted{
+func costs(by parley.IdentityID, microUSD int64) parley.NewEvent {
+	return parley.NewEvent{Identity: by, Body: &parley.TurnCompleted{
 		StopReason: parley.StopDone, Usage: parley.Usage{CostMicroUSD: microUSD},
 	}}
 }
 
 // costsAt is costs at a time of its own.
-func costsAt(at time.Time, microUSD int64) parley.Draft {
+func costsAt(at time.Time, microUSD int64) parley.NewEvent {
 	d := costs(anna, microUSD)
 	d.At = at
 	return d
 }
 
 // agentSession creates a session of an agent.
-func agentSession(id parley.SessionID, agent string, events ...parley.Draft) parley.SessionChange {
+func agentSession(id parley.SessionID, agent string, events ...parley.NewEvent) parley.SessionChange {
 	c := newSession(id, events...)
 	c.Create.Agent.Name = agent
 	return c
@@ -44,7 +44,7 @@ func (f *fixture) spends(what string, want int64, q parley.SpentQuery) {
 var usageTests = []test{
 	{"all that completed turns used is added up", func(f *fixture) {
 		used := parley.Usage{InputTokens: 1, OutputTokens: 20, CacheReadTokens: 300, CacheWriteTokens: 4_000, CostMicroUSD: 1 << 40}
-		end := parley.Draft{Identity: anna, Body: &parley.TurnCompleted{StopReason: parley.StopError, Usage: used}}
+		end := parley.NewEvent{Identity: anna, Body: &parley.TurnCompleted{StopReason: parley.StopError, Usage: used}}
 		f.spends("of nothing", 0, parley.SpentQuery{})
 		f.change(newSession(home, end, end), newSession(away, end))
 		f.change(appendTo(home, end))
@@ -152,7 +152,7 @@ var usageTests = []test{
 		f.change(newSession(home, costs(anna, 1)))
 		f.change(admit(home, post("1", "x")))
 		again := admit(home, post("1", "x"))
-		again.Events = []parley.Draft{costs(anna, 10)}
+		again.Events = []parley.NewEvent{costs(anna, 10)}
 		f.duplicate(parley.Batch{Sessions: []parley.SessionChange{again}})
 		f.refuse(parley.CodeConflict, parley.Batch{
 			Expect:   []parley.Expectation{parley.FenceIs{Session: home, Fence: 7}},

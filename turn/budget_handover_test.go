@@ -396,7 +396,7 @@ func TestLedgerOverAStore(t *testing.T) {
 		Sessions: []parley.SessionChange{{
 			Session: "cli:home",
 			Create:  &parley.NewSession{Agent: req.Session.Agent, Source: parley.Source{Kind: "cli"}, Type: parley.SessionDirect},
-			Events: []parley.Draft{{Turn: "t1", Identity: "web:anna", Body: &parley.TurnCompleted{
+			Events: []parley.NewEvent{{Turn: "t1", Identity: "web:anna", Body: &parley.TurnCompleted{
 				StopReason: parley.StopDone, Usage: parley.Usage{CostMicroUSD: 60},
 			}}},
 		}},

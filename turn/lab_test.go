@@ -67,7 +67,7 @@ func newLab(t testing.TB) *lab {
 	l := &lab{t: t, store: store, clock: &counter{}, session: "cli:lab", system: "Be brief."}
 	l.commit(parley.SessionChange{Session: l.session, Create: &parley.NewSession{
 		Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli", Interactive: true}, Type: parley.SessionDirect,
-	}, Events: []parley.Draft{{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "cli"}}}}})
+	}, Events: []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: parley.Source{Kind: "cli"}}}}})
 	return l
 }
 
@@ -90,7 +90,7 @@ func (l *lab) ask(parts ...parley.Part) parley.TurnID {
 	r := l.commit(parley.SessionChange{
 		Claim: true, Patch: parley.SessionPatch{Status: &running},
 		Turns: []parley.TurnChange{{ID: id, Start: true}},
-		Events: []parley.Draft{
+		Events: []parley.NewEvent{
 			{Turn: id, Body: &parley.TurnStarted{Attempt: 1}},
 			{Turn: id, Identity: alice.Identity, Body: &parley.Message{ID: string(id) + ".in", Role: parley.MessageUser, Parts: parts}},
 		},
@@ -109,7 +109,7 @@ func (l *lab) again(id parley.TurnID) {
 	attempt := turn.Attempt + 1
 	r := l.commit(parley.SessionChange{
 		Claim: true, Turns: []parley.TurnChange{{ID: id, Attempt: &attempt}},
-		Events: []parley.Draft{{Turn: id, Body: &parley.TurnStarted{Attempt: attempt}}},
+		Events: []parley.NewEvent{{Turn: id, Body: &parley.TurnStarted{Attempt: attempt}}},
 	})
 	l.fence = r.Sessions[0].Fence
 }
@@ -161,9 +161,9 @@ func (l *lab) close(id parley.TurnID, end parley.TurnEnd) {
 		Turns: []parley.TurnChange{{ID: id, State: &done, StopReason: &end.Completed.StopReason, Usage: &end.Completed.Usage}},
 	}
 	if end.Last != nil {
-		change.Events = append(change.Events, parley.Draft{Turn: id, Body: end.Last})
+		change.Events = append(change.Events, parley.NewEvent{Turn: id, Body: end.Last})
 	}
-	change.Events = append(change.Events, parley.Draft{Turn: id, Identity: alice.Identity, Body: &end.Completed})
+	change.Events = append(change.Events, parley.NewEvent{Turn: id, Identity: alice.Identity, Body: &end.Completed})
 	l.commit(change, parley.FenceIs{Session: l.session, Fence: l.fence})
 }
 

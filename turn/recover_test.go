@@ -48,7 +48,7 @@ func TestResultsAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.again(id)
-	l.commit(parley.SessionChange{Events: []parley.Draft{{Turn: id, Body: &parley.Message{
+	l.commit(parley.SessionChange{Events: []parley.NewEvent{{Turn: id, Body: &parley.Message{
 		ID: "t1.note.2", Role: parley.MessageSystem, Parts: []parley.Part{parley.TextPart("The program was restarted.")},
 	}}}})
 	l.run(r, id)

@@ -248,7 +248,7 @@ func TestSteered(t *testing.T) {
 	tools := &bench{tools: map[string]func(context.Context, parley.ToolCaller, parley.ToolCall) (parley.ToolResult, error){"look": gives("x", &n)}}
 	said := parley.Message{ID: "s1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("Hurry.")}}
 	l.steer = func(context.Context) ([]parley.Message, error) {
-		l.commit(parley.SessionChange{Events: []parley.Draft{{Turn: "t1", Body: &said}}})
+		l.commit(parley.SessionChange{Events: []parley.NewEvent{{Turn: "t1", Body: &said}}})
 		return []parley.Message{said}, nil
 	}
 	l.run(runner(t, turn.Agent{Models: models(m), Tools: tools}), l.ask(parley.TextPart("Go")))

@@ -143,7 +143,7 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	id := l.ask(parley.TextPart("Hi"))
-	l.commit(parley.SessionChange{Events: []parley.Draft{{Turn: id, Body: &parley.Message{ID: "m", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart("Hello.")}}}}})
+	l.commit(parley.SessionChange{Events: []parley.NewEvent{{Turn: id, Body: &parley.Message{ID: "m", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart("Hello.")}}}}})
 	l.again(id)
 	m := plays()
 	if end := l.run(runner(t, turn.Agent{Models: models(m)}), id); end.Last != nil || end.Completed.StopReason != parley.StopDone || len(m.asked) != 0 {

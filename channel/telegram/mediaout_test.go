@@ -46,7 +46,7 @@ func TestMediaThroughTheOutbox(t *testing.T) {
 	source := parley.Source{Kind: "channel", Platform: telegram.Name, Interactive: true}
 	if _, err := store.Commit(t.Context(), parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{{
 		Session: "telegram:a", Create: &parley.NewSession{Agent: parley.AgentSnapshot{Name: "main"}, Source: source, Type: parley.SessionDirect},
-		Events: []parley.Draft{{Body: &parley.Started{Agent: "main", Source: source}}},
+		Events: []parley.NewEvent{{Body: &parley.Started{Agent: "main", Source: source}}},
 		Deliveries: []parley.DeliveryChange{{New: &parley.Delivery{
 			ID: "d1", Kind: parley.DeliveryMessage, Target: to(chat), State: parley.DeliveryPending, Text: "**All** of it.",
 			Media: []parley.Media{

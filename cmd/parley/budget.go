@@ -46,7 +46,7 @@ func (in *installation) warnOfBudget(ctx context.Context, w turn.Warning) {
 	text := fmt.Sprintf("The budget %s of %s %s: $%.4f of $%.4f.", w.Budget, w.Holder, state, dollars(w.Spent), dollars(w.Limit))
 	_, err := in.store.Commit(ctx, parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{{
 		Session: w.Session,
-		Events:  []parley.Draft{{Body: &parley.Message{ID: "m_" + rand.Text(), Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart(text)}}}},
+		Events:  []parley.NewEvent{{Body: &parley.Message{ID: "m_" + rand.Text(), Role: parley.MessageSystem, Hidden: true, Parts: []parley.Part{parley.TextPart(text)}}}},
 	}}})
 	if err != nil {
 		in.options.Log.Warn("warn people of a budget", "session", w.Session, "error", err)

@@ -124,13 +124,13 @@ func TestHostileTexts(t *testing.T) {
 				Key: "evil", Type: parley.SessionGroup, Title: parley.Title{Text: "nice\u202etitle"},
 				Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "channel", Platform: "telegram"},
 			},
-			Events: []parley.Draft{{Identity: "telegram:7", Body: &parley.Message{
+			Events: []parley.NewEvent{{Identity: "telegram:7", Body: &parley.Message{
 				ID: "m1", Role: parley.MessageUser, Sender: sender, Parts: []parley.Part{parley.TextPart(hostile)},
 			}}},
 		}, {
 			Session: "telegram:untitled",
 			Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "channel"}},
-			Events:  []parley.Draft{{Body: &parley.Message{ID: "m1", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(hostile)}}}},
+			Events:  []parley.NewEvent{{Body: &parley.Message{ID: "m1", Role: parley.MessageAssistant, Parts: []parley.Part{parley.TextPart(hostile)}}}},
 		}},
 		Keys: []parley.KeyChange{{Key: "evil", Session: "telegram:evil"}},
 	})

@@ -42,7 +42,7 @@ func say(ctx context.Context, o *keep.Opened, id string) error {
 	_, err = o.Store.Commit(ctx, parley.Batch{At: time.Now(), Sessions: []parley.SessionChange{{
 		Session: parley.SessionID("cli:" + id),
 		Create:  &parley.NewSession{Type: parley.SessionDirect, Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"}},
-		Events: []parley.Draft{{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{
+		Events: []parley.NewEvent{{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{
 			parley.TextPart(strings.Repeat("a word of "+id+". ", 200)),
 			{Kind: parley.PartMedia, Media: &parley.Media{Handle: string(b.Handle), Type: b.Type, Size: b.Size}},
 		}}}},

@@ -204,7 +204,7 @@ func makeStore(t *testing.T) (dir string) {
 				Key: "sk_v1_work", Type: parley.SessionDirect,
 				Agent: parley.AgentSnapshot{Name: "main"}, Source: parley.Source{Kind: "cli"},
 			},
-			Events: []parley.Draft{{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("hello")}}}},
+			Events: []parley.NewEvent{{Body: &parley.Message{ID: "m1", Role: parley.MessageUser, Parts: []parley.Part{parley.TextPart("hello")}}}},
 		}},
 		Keys: []parley.KeyChange{{Key: "sk_v1_work", Session: "cli:work"}},
 	})

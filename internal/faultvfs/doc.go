@@ -38,7 +38,7 @@
 // clean. Only writing the bytes again makes them safe. Where it also reverts ([Rule.Revert]),
 // reads show what is safe, as on file systems that drop such pages.
 //
-// Files that SQLite does not know of are opened through it, too ([Plain]). The package imports nothing of the module.
+// Files that SQLite does not know of are opened through it, too ([Side]). The package imports nothing of the module.
 //
 // The disk never syncs the real files, so tests on it run at the speed of
 // memory.

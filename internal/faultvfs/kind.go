@@ -16,11 +16,11 @@ const (
 	WAL
 	Journal
 	Other // temporary files and super journals
-	Plain // files that SQLite does not know of
+	Side  // files that SQLite does not know of
 )
 
 func (k Kind) String() string {
-	return [...]string{"any", "db", "wal", "journal", "other", "plain"}[k]
+	return [...]string{"any", "db", "wal", "journal", "other", "side"}[k]
 }
 
 // Op is an operation on a file.
@@ -75,7 +75,7 @@ func kindOfName(name string) Kind {
 	case strings.HasSuffix(name, "-journal"):
 		return Journal
 	case strings.Contains(name, "-intents-"):
-		return Plain
+		return Side
 	}
 	return DB
 }

@@ -67,7 +67,7 @@ func (atMost) expected() {}
 // admit gives the codec of admissions, and one with a message of 450 bytes.
 func admit(t testing.TB) (*wire.Codec[admission], *admission) {
 	t.Helper()
-	c := codec[admission](t, wire.Choice{Interface: reflect.TypeFor[expectation](), Types: map[string]reflect.Type{
+	c := codec[admission](t, wire.Choices{Interface: reflect.TypeFor[expectation](), Types: map[string]reflect.Type{
 		"key_is": reflect.TypeFor[keyIs](), "at_most": reflect.TypeFor[atMost](),
 	}})
 	in := input{

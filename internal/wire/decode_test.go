@@ -61,7 +61,7 @@ func TestDamaged(t *testing.T) {
 }
 
 // malformed is a case of bytes that are not the encoding of a T.
-func malformed[T any](data, want string, choices ...wire.Choice) func(*testing.T) {
+func malformed[T any](data, want string, choices ...wire.Choices) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()
 		got, err := codec[T](t, choices...).Decode([]byte(data))

@@ -71,12 +71,12 @@ func label(name string) []byte {
 
 // compiler makes the plans of a type and of those it contains.
 type compiler struct {
-	choices map[reflect.Type]Choice
+	choices map[reflect.Type]Choices
 	plans   map[reflect.Type]*plan // also those that are not finished, for types that contain themselves
 }
 
 // register checks a choice and remembers it.
-func (c *compiler) register(choice Choice) error {
+func (c *compiler) register(choice Choices) error {
 	iface := choice.Interface
 	if iface == nil || iface.Kind() != reflect.Interface {
 		return fmt.Errorf("a choice is for an interface, not for %v", iface)

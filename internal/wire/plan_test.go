@@ -26,15 +26,15 @@ type (
 func (bad) area() int { return 0 }
 
 // refused gives the error of New for a type that has T in it.
-func refused[T any](choices ...wire.Choice) func() error {
+func refused[T any](choices ...wire.Choices) func() error {
 	return func() error { _, err := wire.New[holder[T]](choices...); return err }
 }
 
 func TestNewSaysWhatItCannotWrite(t *testing.T) {
 	t.Parallel()
 	_ = hidden{}.unseen
-	choice := func(types map[string]reflect.Type) wire.Choice {
-		return wire.Choice{Interface: reflect.TypeFor[shape](), Types: types}
+	choice := func(types map[string]reflect.Type) wire.Choices {
+		return wire.Choices{Interface: reflect.TypeFor[shape](), Types: types}
 	}
 	for name, tc := range map[string]struct {
 		try  func() error
@@ -69,8 +69,8 @@ func TestNewSaysWhatItCannotWrite(t *testing.T) {
 			`under two names, "a" and "b"`,
 		},
 		"two choices":             {refused[int](shapes(), shapes()), "two choices for wire_test.shape"},
-		"choice for nothing":      {refused[int](wire.Choice{}), "for an interface, not for <nil>"},
-		"choice for no interface": {refused[int](wire.Choice{Interface: reflect.TypeFor[square]()}), "not for wire_test.square"},
+		"choice for nothing":      {refused[int](wire.Choices{}), "for an interface, not for <nil>"},
+		"choice for no interface": {refused[int](wire.Choices{Interface: reflect.TypeFor[square]()}), "not for wire_test.square"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -87,13 +87,13 @@ func (*circle) area() int { return 2 }
 func (sides) area() int   { return 3 }
 func (other) area() int   { return 4 }
 
-func shapes() wire.Choice {
-	return wire.Choice{Interface: reflect.TypeFor[shape](), Types: map[string]reflect.Type{
+func shapes() wire.Choices {
+	return wire.Choices{Interface: reflect.TypeFor[shape](), Types: map[string]reflect.Type{
 		"square": reflect.TypeFor[square](), "circle": reflect.TypeFor[*circle](), "sides": reflect.TypeFor[sides](),
 	}}
 }
 
-func codec[T any](t testing.TB, choices ...wire.Choice) *wire.Codec[T] {
+func codec[T any](t testing.TB, choices ...wire.Choices) *wire.Codec[T] {
 	t.Helper()
 	c, err := wire.New[T](choices...)
 	if err != nil {

@@ -27,10 +27,10 @@ const maxDepth = 1000
 
 var errDeep = fmt.Errorf("the value is nested deeper than %d levels", maxDepth)
 
-// Choice says which concrete types may stand in an interface, each under a name that
+// Choices says which concrete types may stand in an interface, each under a name that
 // is written with the value. Like the names of fields, these names stay for as long
 // as there are bytes that have them.
-type Choice struct {
+type Choices struct {
 	Interface reflect.Type
 	Types     map[string]reflect.Type
 }
@@ -45,9 +45,9 @@ type Codec[T any] struct {
 // and unsafe pointers, interfaces without a choice, maps whose keys are not strings,
 // structs with fields that are not exported (other than [time.Time]). It fails for a
 // choice with a type that does not implement the interface, or that has two names.
-func New[T any](choices ...Choice) (*Codec[T], error) {
+func New[T any](choices ...Choices) (*Codec[T], error) {
 	typ := reflect.TypeFor[T]()
-	c := compiler{choices: map[reflect.Type]Choice{}, plans: map[reflect.Type]*plan{}}
+	c := compiler{choices: map[reflect.Type]Choices{}, plans: map[reflect.Type]*plan{}}
 	for _, choice := range choices {
 		if err := c.register(choice); err != nil {
 			return nil, fmt.Errorf("plan the encoding of %s: %w", typ, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/parley-run/parley/internal/disk"
 )
 
-// plainFile is a file beside the database that SQLite does not know of.
-type plainFile interface {
+// sideFile is a file beside the database that SQLite does not know of.
+type sideFile interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
@@ -21,16 +21,16 @@ type plainFile interface {
 	Size() (int64, error)
 }
 
-// plainOpener is a VFS, for tests, that opens and deletes such files itself.
-type plainOpener interface {
-	OpenPlain(path string) (vfs.File, error)
+// sideOpener is a VFS, for tests, that opens and deletes such files itself.
+type sideOpener interface {
+	OpenSide(path string) (vfs.File, error)
 	Delete(path string, syncDir bool) error
 }
 
-// openPlain opens a file, and makes it if there is none.
-func (s *Store) openPlain(path string) (plainFile, error) {
-	if opener, ok := vfs.Find(s.cfg.vfs).(plainOpener); ok {
-		return opener.OpenPlain(path)
+// openSide opens a file, and makes it if there is none.
+func (s *Store) openSide(path string) (sideFile, error) {
+	if opener, ok := vfs.Find(s.cfg.vfs).(sideOpener); ok {
+		return opener.OpenSide(path)
 	}
 	f, direct, err := disk.OpenDirect(path)
 	if err != nil {
@@ -39,10 +39,10 @@ func (s *Store) openPlain(path string) (plainFile, error) {
 	return &osFile{f, direct}, nil
 }
 
-// openPlainToRead opens a file of which any bytes can be read.
-func (s *Store) openPlainToRead(path string) (plainFile, error) {
-	if opener, ok := vfs.Find(s.cfg.vfs).(plainOpener); ok {
-		return opener.OpenPlain(path)
+// openSideToRead opens a file of which any bytes can be read.
+func (s *Store) openSideToRead(path string) (sideFile, error) {
+	if opener, ok := vfs.Find(s.cfg.vfs).(sideOpener); ok {
+		return opener.OpenSide(path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,9 +51,9 @@ func (s *Store) openPlainToRead(path string) (plainFile, error) {
 	return &osFile{File: f}, nil
 }
 
-// removePlain removes a file that is closed.
-func (s *Store) removePlain(path string) error {
-	if opener, ok := vfs.Find(s.cfg.vfs).(plainOpener); ok {
+// removeSide removes a file that is closed.
+func (s *Store) removeSide(path string) error {
+	if opener, ok := vfs.Find(s.cfg.vfs).(sideOpener); ok {
 		return opener.Delete(path, false)
 	}
 	return os.Remove(path)
