@@ -23,13 +23,18 @@ const copyPages = 1024
 // nothing of what was redacted. Progress, if not nil, is told how many pages are
 // done.
 //
-// While it runs the WAL of a busy store grows. If it fails, nothing
+// While it runs the WAL of a busy store grows, and Close waits for it. If it fails, nothing
 // is left at path.
 func (s *Store) CopyTo(ctx context.Context, path string, key []byte, progress func(done, total int64)) error {
 	return translate("copy store", s.copyTo(ctx, path, key, progress))
 }
 
 func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress func(done, total int64)) (err error) {
+	ended, err := s.readers.beginLong()
+	if err != nil {
+		return err
+	}
+	defer ended()
 	target := s.cfg.vfs
 	if key != nil {
 		var unregister func()
@@ -54,7 +59,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	}()
 	c, err := s.connectReader()
 	if err != nil {
-		return s.writer.walHealth.orLost(err)
+		return s.writer.walHealth.orLost(ctx, err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	err = c.transact(ctx, func(c *conn) error {
@@ -67,7 +72,7 @@ func (s *Store) copyTo(ctx context.Context, path string, key []byte, progress fu
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := s.writer.walHealth.orLost(err); err != nil {
+	if err := s.writer.walHealth.orLost(ctx, err); err != nil {
 		return err
 	}
 	if err := s.writer.awaitDurable(ctx); err != nil {
@@ -158,6 +163,10 @@ func (s *Store) replaceBy(path string) error {
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	// What was beside the old file has to be gone before the other is there.
+	if err := disk.SyncFolder(filepath.Dir(s.path)); err != nil {
+		return err
 	}
 	if err := os.Rename(path, s.path); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/sqlite"
@@ -178,4 +179,47 @@ func TestCopyIsNotGoneOnFrom(t *testing.T) {
 	if err != nil || len(events) != 1 || events[0].Session != "web:0" {
 		t.Errorf("the copy has %+v, %v", events, err)
 	}
+}
+
+// TestCopyAndClose: Close waits for a copy, after it there are none, and neither leaves something beside the store.
+func TestCopyAndClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "store.db")
+		s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		book := newLedger()
+		if err := runLoad(t.Context(), s, 0, 2, 20, book.add); err != nil {
+			t.Fatal(err)
+		}
+		to := t.TempDir()
+		goOn, copied, closed := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+		go func() {
+			copied <- s.CopyTo(t.Context(), filepath.Join(to, "store.db"), nil, func(int64, int64) { <-goOn })
+		}()
+		synctest.Wait()
+		go func() { closed <- s.Close() }()
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			t.Errorf("the store was closed (%v) while it was copied", err)
+		default:
+		}
+		close(goOn)
+		if err := errors.Join(<-copied, <-closed); err != nil {
+			t.Error(err)
+		}
+		if err := book.check(t.Context(), to, 2, sqlite.Config{}); err != nil {
+			t.Error(err)
+		}
+		wantUnavailable(t, s.CopyTo(t.Context(), filepath.Join(to, "other.db"), nil, nil))
+		for _, folder := range []string{dir, to} {
+			if got := names(t, folder); got != "store.db store.db.lock" {
+				t.Errorf("there are %s", got)
+			}
+		}
+	})
 }

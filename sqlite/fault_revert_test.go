@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ncruces/go-sqlite3"
@@ -159,6 +160,47 @@ func TestFaultReverts_ReadMeanwhile(t *testing.T) {
 		r.cut()
 	}
 	t.Logf("%d refusals", refusals)
+}
+
+// TestFaultReverts_ReadAtOnce: somebody reads all the time. From the moment such a sync fails nobody is given what the WAL has in its place, which
+// may be frames of an earlier use of it.
+func TestFaultReverts_ReadAtOnce(t *testing.T) {
+	t.Parallel()
+	seed, refusals := soak.Seed(t), 0
+	for i := range uint64(soak.Count(15, 150)) {
+		r := newRig(t, seed+i)
+		r.start()
+		moved := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Do: func() {}})
+		r.fillWAL(moved) // so that it starts over
+		fault := r.faults.Inject(reverted)
+		over := make(chan struct{})
+		var work sync.WaitGroup
+		for range 2 {
+			work.Go(func() {
+				for {
+					if _, _, err := readLog(t.Context(), r.store); err != nil && !errors.Is(err, parley.ErrUnavailable) {
+						t.Errorf("seed %d: %v", seed+i, err)
+						return
+					}
+					select {
+					case <-over:
+						return
+					default:
+					}
+				}
+			})
+		}
+		if r.commitUntil(fault, false) != nil {
+			refusals++
+		}
+		close(over)
+		work.Wait()
+		r.cut()
+	}
+	t.Logf("%d refusals", refusals)
+	if refusals == 0 {
+		t.Error("nothing was lost: this proves nothing")
+	}
 }
 
 // startAlone opens the store anew, so that nobody has read from it, and what follows is no crowd.

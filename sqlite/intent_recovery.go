@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/ncruces/go-sqlite3"
@@ -63,6 +64,10 @@ func (w *writer) recover(applied uint64) error {
 		return err
 	}
 	if _, err := in.openExisting(w.store.openSide); err != nil {
+		return err
+	}
+	// Who made them may have died before that was done, and without their names they are lost.
+	if err := disk.SyncFolder(filepath.Dir(w.store.path)); err != nil {
 		return err
 	}
 	return in.reset(func() (uint64, bool) { return w.numberedTo, w.numberedTo > w.appliedInDBTo })

@@ -14,6 +14,7 @@ type readers struct {
 
 	mu     sync.Mutex
 	idle   []*conn
+	long   sync.WaitGroup // reads that take long, over connections of their own
 	closed bool
 }
 
@@ -28,7 +29,7 @@ func (r *readers) init(s *Store) {
 func (s *Store) read(ctx context.Context, op string, f func(c *conn) error) error {
 	if v, ok := s.viewIn(ctx); ok {
 		err := v.read(ctx, op, f)
-		return translate(op, s.writer.walHealth.orLost(err))
+		return translate(op, s.writer.walHealth.orLost(ctx, err))
 	}
 	return s.readAlone(ctx, op, f)
 }
@@ -43,7 +44,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	defer func() { <-s.readers.slots }()
 	c, err := s.readers.take()
 	if err != nil {
-		return translate(op, s.writer.walHealth.orLost(err))
+		return translate(op, s.writer.walHealth.orLost(ctx, err))
 	}
 	ended := false
 	defer func() {
@@ -54,7 +55,7 @@ func (s *Store) readAlone(ctx context.Context, op string, f func(c *conn) error)
 	err = c.transact(ctx, f)
 	ended = true
 	closeErr := s.readers.giveBack(c, err)
-	err = s.writer.walHealth.orLost(err)
+	err = s.writer.walHealth.orLost(ctx, err)
 	if err == nil || refused(err) { // also that something is not there any more
 		if waitErr := s.writer.awaitDurable(ctx); waitErr != nil {
 			err = waitErr
@@ -81,6 +82,17 @@ func (c *conn) transact(ctx context.Context, f func(c *conn) error) error {
 		err = errors.Join(err, c.exec("ROLLBACK"))
 	}
 	return err
+}
+
+// beginLong begins a read that would keep others waiting for a slot. Close waits until ended was called.
+func (r *readers) beginLong() (ended func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errClosed()
+	}
+	r.long.Add(1)
+	return r.long.Done, nil
 }
 
 func (r *readers) take() (*conn, error) {
@@ -115,6 +127,7 @@ func (r *readers) close() error {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
+	r.long.Wait()
 	for range cap(r.slots) {
 		r.slots <- struct{}{}
 	}

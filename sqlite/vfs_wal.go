@@ -37,8 +37,8 @@ type walFile struct {
 	unsynced bool  // something was written since the last sync
 	// startOverFunc, if set, is called before the header is written: what was in the WAL is in the database.
 	startOverFunc func()
-	// syncFunc, if set, is called to sync, with what does it.
-	syncFunc func(sync func() error) error
+	// syncFunc, if set, syncs the file.
+	syncFunc func(f vfs.File, flags vfs.SyncFlag) error
 }
 
 // WriteAt gathers p, if it continues what is gathered.
@@ -100,12 +100,11 @@ func (f *walFile) Sync(flags vfs.SyncFlag) error {
 		}
 		f.named = true
 	}
-	sync := func() error { return f.File.Sync(flags) }
+	sync := vfs.File.Sync
 	if f.syncFunc != nil {
-		inner := sync
-		sync = func() error { return f.syncFunc(inner) }
+		sync = f.syncFunc
 	}
-	if err := sync(); err != nil {
+	if err := sync(f.File, flags); err != nil {
 		return err
 	}
 	f.pending, f.unsynced = 0, false

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -22,32 +23,53 @@ type walHealth struct {
 	path      string // of the store
 	intents   *intents
 	writtenTo atomic.Uint64 // the WAL has what was applied up to this number
+	frames    *atomic.Int64 // how many commits have put into the WAL
+
+	// underWay is closed when the sync ends that is under way, of what readers may have seen, and if it failed, when the WAL was looked
+	// at. nil: there is none.
+	underWay atomic.Pointer[chan struct{}]
 
 	mu         sync.Mutex  // one at a time
 	distrusted atomic.Bool // one has failed, or may have before the store was opened, and the WAL was not written anew: until then none succeeds
 	lost       atomic.Bool // the WAL was found without something that was written to it
+	toldOthers bool        // of what is lost, by way of the index
 }
 
 // sync makes the WAL durable, and lets go of the intents that it has.
-func (h *walHealth) sync(sync func() error) error {
+func (h *walHealth) sync(f vfs.File, flags vfs.SyncFlag) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.distrusted.Load() {
 		return sqlite3.IOERR_FSYNC
 	}
 	number := h.writtenTo.Load()
-	if err := sync(); err != nil {
+	if number > h.intents.walSyncedTo.Load() {
+		defer h.keepReadersLocked()()
+	}
+	if err := f.Sync(flags); err != nil {
 		h.distrusted.Store(true)
+		_ = h.lookLocked(f, int(h.frames.Load())) // if it cannot be read, nobody else reads nonsense; it is looked at again
 		return err
 	}
 	h.intents.noteWALSynced(number)
 	return nil
 }
 
+// keepReadersLocked has those who read wait, before they give what they have found, until release is called.
+func (h *walHealth) keepReadersLocked() (release func()) {
+	over := make(chan struct{})
+	h.underWay.Store(&over)
+	return func() {
+		h.underWay.Store(nil)
+		close(over)
+	}
+}
+
 // renew writes the whole WAL again, and syncs it. Nobody else writes it at that time. frames is how many commits have put there.
 func (h *walHealth) renew(f vfs.File, frames int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer h.keepReadersLocked()()
 	if err := h.checkLocked(f, frames); err != nil {
 		return err
 	}
@@ -73,20 +95,27 @@ func (h *walHealth) checkAfterFailure(f vfs.File, frames int) {
 	_ = h.checkLocked(f, frames) // it is checked again before the WAL is written anew
 }
 
-// checkLocked compares a WAL that is distrusted with how many frames commits have put there. The caller holds the mutex.
+// checkLocked looks at a WAL that is distrusted, and says so if something is lost. Nobody writes or moves it at that time. The caller holds the mutex.
 func (h *walHealth) checkLocked(f vfs.File, frames int) error {
 	if !h.distrusted.Load() {
 		return nil
 	}
-	whole, err := wholeFrames(f)
-	if err != nil {
-		return err
-	}
-	if whole < frames && !h.lost.Swap(true) {
-		// Who reads, or opens the store next, is to find what the WAL has now.
-		err = forgetWALIndex(h.path)
+	err := h.lookLocked(f, frames)
+	if h.lost.Load() && !h.toldOthers {
+		// Who reads in another process, or opens the store next, is to find what the WAL has now.
+		h.toldOthers = true
+		err = errors.Join(err, forgetWALIndex(h.path))
 	}
 	return errors.Join(h.lostErr(), err)
+}
+
+// lookLocked compares the WAL with how many frames commits have put there.
+func (h *walHealth) lookLocked(f vfs.File, frames int) error {
+	whole, err := wholeFrames(f)
+	if err == nil && whole < frames {
+		h.lost.Store(true)
+	}
+	return err
 }
 
 // lostErr gives an error if the WAL was found without something that was written to it.
@@ -97,8 +126,16 @@ func (h *walHealth) lostErr() error {
 	return parley.Errorf(parley.CodeUnavailable, "the disk failed, and has lost changes that it had taken; nothing acknowledged is gone, but Parley has to be stopped and started again to put it back; check the disk")
 }
 
-// orLost gives the error of a read, or that the WAL has lost something: what was read may be nonsense then, and so may be the error.
-func (h *walHealth) orLost(err error) error {
+// orLost gives the error of a read, or that the WAL has lost something: what was read may be nonsense then, and so may be the error. A sync
+// that is under way may be the one that loses it, so its end is waited for.
+func (h *walHealth) orLost(ctx context.Context, err error) error {
+	if over := h.underWay.Load(); over != nil {
+		select {
+		case <-*over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if lost := h.lostErr(); lost != nil {
 		return lost
 	}

@@ -62,7 +62,7 @@ type writer struct {
 }
 
 func (w *writer) init(s *Store) {
-	w.store, w.walHealth.path = s, s.path
+	w.store, w.walHealth.path, w.walHealth.frames = s, s.path, &w.wal.mover.walFrames
 	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
