@@ -56,8 +56,8 @@ type killPlan struct {
 
 // randomPlan chooses among the moments at which a process can die.
 func randomPlan(r *rand.Rand) killPlan {
-	p := killPlan{Writers: 1 + r.IntN(6), Lines: -1}
-	switch r.IntN(8) {
+	p := killPlan{Writers: someWriters(r), Lines: -1}
+	switch r.IntN(9) {
 	case 0, 1, 2:
 		p.Lines = r.IntN(60)
 	case 3, 4:
@@ -68,6 +68,8 @@ func randomPlan(r *rand.Rand) killPlan {
 		p.Op, p.Kind, p.Nth, p.AfterOpen = faultvfs.AnyChange, faultvfs.WAL, 1+r.IntN(120), true
 	case 7: // in the middle of a move: nothing else writes the database
 		p.Op, p.Kind, p.Nth, p.AfterOpen = faultvfs.AnyChange, faultvfs.DB, 1+r.IntN(60), true
+	case 8: // while intents are written
+		p.Op, p.Kind, p.Nth, p.AfterOpen = faultvfs.AnyChange, faultvfs.Side, 1+r.IntN(60), true
 	}
 	return p
 }
@@ -105,7 +107,7 @@ func crashHelper(env string) error {
 		arm()
 	}
 	var mu sync.Mutex
-	err = runLoad(context.Background(), s, plan.Life, plan.Writers, 150/plan.Writers, func(a ack) {
+	err = runLoad(context.Background(), s, plan.Life, plan.Writers, max(4, 150/plan.Writers), func(a ack) {
 		line, _ := json.Marshal(a)
 		mu.Lock()
 		defer mu.Unlock()
@@ -183,6 +185,7 @@ func (p killPlan) kill(ctx context.Context, acked func(ack)) error {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills, seed := soak.Count(200, 2000), soak.Seed(t)
+	crowds := wantCrowds(t)
 	stores := (kills + killsPerStore - 1) / killsPerStore
 	for i := range stores {
 		n := min(killsPerStore, kills-i*killsPerStore)
@@ -208,6 +211,7 @@ func TestKill(t *testing.T) {
 					return
 				}
 			}
+			crowds.Add(int64(book.inCrowd))
 			t.Logf("%d kills, %d batches acknowledged, none lost", n, len(book.acked))
 		})
 	}

@@ -55,6 +55,16 @@ func Abandon(s *Store) (err error) {
 	return err
 }
 
+// CrowdFrom is how many batches in a group make a crowd.
+const CrowdFrom = crowdFrom
+
+// InCrowd reports whether there is a crowd.
+func InCrowd(s *Store) bool {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return s.writer.crowded
+}
+
 // HoldWriter makes the writer wait, in a group that has nothing to commit yet, until the
 // returned function is called. It returns when the writer waits.
 func HoldWriter(s *Store) (release func()) {

@@ -356,6 +356,7 @@ func eachReadFault(t *testing.T, read func(r *rig) error) {
 // repeating what failed under the same name, as callers are told to.
 func TestFaultUnderLoad(t *testing.T) {
 	t.Parallel()
+	crowds := wantCrowds(t)
 	for i := range soak.Count(6, 60) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
@@ -374,10 +375,11 @@ func TestFaultUnderLoad(t *testing.T) {
 					r.faults.Inject(rule)
 				}
 			}
+			writers := []int{4, 2 * leastCrowd}[i%2]
 			var work sync.WaitGroup
-			for w := range 4 {
+			for w := range writers {
 				work.Go(func() {
-					for n := 1; n <= 40; n++ {
+					for n := 1; n <= 160/writers; n++ {
 						r.insist(fmt.Sprintf("2.%d.%d", w, n))
 						inject()
 					}
@@ -387,6 +389,7 @@ func TestFaultUnderLoad(t *testing.T) {
 			r.faults.Heal()
 			r.mustCommit(1)
 			r.cut()
+			crowds.Add(int64(r.book.inCrowd))
 		})
 	}
 }
@@ -396,7 +399,7 @@ func (r *rig) insist(name string) {
 	for tries := 0; ; tries++ {
 		res, err := r.store.Commit(r.t.Context(), batchOf(name))
 		if err == nil {
-			r.book.add(ack{Name: name, Sessions: res.Sessions})
+			r.book.add(ack{Name: name, Sessions: res.Sessions, InCrowd: sqlite.InCrowd(r.store)})
 			return
 		}
 		wantUnavailable(r.t, err)

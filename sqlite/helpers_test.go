@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,4 +114,17 @@ func column(t *testing.T, c *sqlite3.Conn, sql string, i int) (values []string) 
 		t.Fatal(err)
 	}
 	return values
+}
+
+// wantCrowds counts what parts of a test have committed in a crowd, and fails it in the end if that is nothing.
+func wantCrowds(t *testing.T) *atomic.Int64 {
+	t.Helper()
+	crowds := &atomic.Int64{}
+	t.Cleanup(func() {
+		t.Logf("%d commits in a crowd", crowds.Load())
+		if crowds.Load() == 0 {
+			t.Error("nothing was committed in a crowd")
+		}
+	})
+	return crowds
 }

@@ -1,9 +1,7 @@
 package sqlite_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ncruces/go-sqlite3/vfs"
-
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/faultvfs"
 	"github.com/parley-run/parley/internal/soak"
@@ -22,66 +18,11 @@ import (
 	"github.com/parley-run/parley/storetest"
 )
 
-// recorded is a store whose batches are all written down before they are applied, but for those that take something
-// away.
-type recorded struct {
-	*sqlite.Store
-	t    testing.TB
-	disk *faultvfs.Disk
-	dir  string
-}
-
-func (s recorded) Commit(ctx context.Context, b parley.Batch) (parley.Result, error) {
-	result, err := s.Store.Commit(ctx, b)
-	takesAway := false
-	for i := range b.Sessions {
-		takesAway = takesAway || b.Sessions[i].Delete || len(b.Sessions[i].Redact) > 0
-	}
-	if is := sqlite.Recordable(b); err == nil && is == takesAway {
-		s.t.Errorf("recordable is %t: %+v", is, b)
-	}
-	return result, err
-}
-
 // TestIntents_Random runs random sequences in which the power is cut, and all that was acknowledged comes back, as far as
 // SQLite has not got it, from the intents.
 func TestIntents_Random(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	seed := soak.Seed(t)
-	storetest.RunRandom(t, storetest.Harness{
-		Open: func(t testing.TB, dir string) parley.Store {
-			mu.Lock()
-			seed++
-			disk := faultvfs.NewDisk(seed)
-			mu.Unlock()
-			name := fmt.Sprintf("intents_%p", disk)
-			vfs.Register(name, disk)
-			t.Cleanup(func() { vfs.Unregister(name) })
-			s, err := sqlite.Open(t.Context(), filepath.Join(dir, "parley.db"), sqlite.WithVFS(sqlite.Config{Key: someKey(len(dir) + int(dir[len(dir)-1]))}, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				_ = s.Close() // it fails where the power is off
-				s = nil       // tests that are over are kept, and what their cleanups refer to with them
-			})
-			return recorded{s, t, disk, dir}
-		},
-		Crash: func(t testing.TB, store parley.Store) {
-			s := store.(recorded)
-			s.disk.Cut()
-			_ = s.Close() // fails: the power is off
-			left := t.TempDir()
-			if err := s.disk.Survive(left); err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(os.RemoveAll(s.dir), os.CopyFS(s.dir, os.DirFS(left))); err != nil {
-				t.Fatal(err)
-			}
-		},
-		Check: func(ctx context.Context, s parley.Store) error { return anyProblem(ctx, s.(recorded).Store) },
-	}, storetest.RandomConfig{Sequences: soak.Count(150, 1500)})
+	storetest.RunRandom(t, cutHarness(t), storetest.RandomConfig{Sequences: soak.Count(150, 1500)})
 }
 
 // TestIntents_NothingWritten: a batch without an intent that changes nothing, for which SQLite has nothing to write or sync, is acknowledged

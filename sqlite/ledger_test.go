@@ -31,6 +31,8 @@ type ledger struct {
 	redacted map[parley.SessionID]bool
 	// key is that of the store, if it is encrypted.
 	key []byte
+	// inCrowd counts those that were acknowledged in a crowd.
+	inCrowd int
 	// compared are batches whose rows were compared once; they do not change.
 	compared map[string]bool
 }
@@ -46,6 +48,9 @@ func (l *ledger) add(a ack) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.acked[a.Name] = a
+	if a.InCrowd {
+		l.inCrowd++
+	}
 	delete(l.refused, a.Name)
 	if i := strings.LastIndexByte(a.Name, '.'); i > 0 {
 		n, _ := strconv.Atoi(a.Name[i+1:])

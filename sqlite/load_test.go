@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/parley-run/parley"
+	"github.com/parley-run/parley/sqlite"
 )
 
 // The load of the crash tests. Each batch has a name, <life>.<writer>.<n>, and
@@ -180,6 +182,7 @@ type ack struct {
 	Name     string
 	Sessions []parley.SessionResult
 	Pos      uint64
+	InCrowd  bool // it was one of many, or soon after
 }
 
 // preparePool makes the shared sessions unless they are there.
@@ -196,25 +199,51 @@ func commitLoad(ctx context.Context, s parley.Store, name string, acked func(ack
 	if err != nil {
 		return fmt.Errorf("commit %s: %w", name, err)
 	}
-	acked(ack{Name: name, Sessions: res.Sessions, Pos: res.Pos})
+	inner, ok := s.(*sqlite.Store)
+	acked(ack{Name: name, Sessions: res.Sessions, Pos: res.Pos, InCrowd: ok && sqlite.InCrowd(inner)})
 	return nil
 }
 
+// someWriters chooses how many there are: a few, or in one of three cases so many that they are a crowd.
+func someWriters(r *rand.Rand) int {
+	if r.IntN(3) == 0 {
+		return leastCrowd + r.IntN(3*leastCrowd)
+	}
+	return 1 + r.IntN(3)*r.IntN(4)
+}
+
+// leastCrowd is how many writers of the load come to be a crowd for certain.
+const leastCrowd = 2 * sqlite.CrowdFrom
+
 // runLoad commits with several writers until each had its share or an error,
-// and gives the errors.
+// and gives the errors. Where they could be a crowd they come and go: all of them and a few take turns, so that
+// crowds begin and end.
 func runLoad(ctx context.Context, s parley.Store, life, writers, batches int, acked func(ack)) error {
 	if err := preparePool(ctx, s, acked); err != nil {
 		return err
 	}
-	errs := make([]error, writers)
-	var work sync.WaitGroup
-	for w := range writers {
-		work.Go(func() {
-			for n := 1; n <= batches && errs[w] == nil; n++ {
-				errs[w] = commitLoad(ctx, s, fmt.Sprintf("%d.%d.%d", life, w, n), acked)
+	done, errs := make([]int, writers), make([]error, writers)
+	for round := 0; slices.Min(done) < batches; round++ {
+		active, share := writers, batches
+		if writers >= leastCrowd {
+			share = 2 + (life+round)%4
+			if round%2 == 1 {
+				active = 1 + round%3
 			}
-		})
+		}
+		var work sync.WaitGroup
+		for w := range active {
+			work.Go(func() {
+				for n := min(share, batches-done[w]); n > 0 && errs[w] == nil; n-- {
+					done[w]++
+					errs[w] = commitLoad(ctx, s, fmt.Sprintf("%d.%d.%d", life, w, done[w]), acked)
+				}
+			})
+		}
+		work.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
 	}
-	work.Wait()
-	return errors.Join(errs...)
+	return nil
 }

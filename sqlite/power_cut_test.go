@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/parley-run/parley"
@@ -25,7 +26,7 @@ func cutLife(ctx context.Context, t *testing.T, r *rand.Rand, dir, next, synchro
 	disk := faultvfs.NewDisk(r.Uint64())
 	disk.Unordered = r.IntN(2) == 0
 	disk.CutAfter(cutAfter)
-	writers := 1 + r.IntN(3)*r.IntN(4)
+	writers := someWriters(r)
 	cfg := useVFS(t, disk)
 	cfg.Key = book.key
 	if synchronous != "" {
@@ -64,6 +65,7 @@ func randomCut(r *rand.Rand) int {
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	cuts, seed := soak.Count(100, 1000), soak.Seed(t)
+	crowds := wantCrowds(t)
 	for i := range (cuts + cutsPerStore - 1) / cutsPerStore {
 		t.Run(fmt.Sprintf("store %d", i), func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +93,7 @@ func TestPowerCut(t *testing.T) {
 				}
 				dir = next
 			}
+			crowds.Add(int64(book.inCrowd))
 			t.Logf("%d batches acknowledged, none lost", len(book.acked))
 		})
 	}
@@ -122,6 +125,46 @@ func TestPowerCutControl(t *testing.T) {
 				t.Errorf("seed %d: %d power cuts without syncs lost nothing: this disk proves nothing", seed, stores)
 			}
 			t.Logf("%d of %d lost something", lost, stores)
+		})
+	}
+}
+
+// TestPowerCutControl_Lying has a disk whose syncs do nothing from some moment on, under the store as it is. What is acknowledged then has to be
+// found missing, whether it was synced as intents or, in a crowd, in the WAL.
+func TestPowerCutControl_Lying(t *testing.T) {
+	t.Parallel()
+	for name, writers := range map[string]int{"a few": 2, "a crowd": 2 * leastCrowd} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const maxStores, enough = 50, 3
+			seed, stores, lost := soak.Seed(t), 0, 0
+			for i := 0; i < maxStores && lost < enough; i++ {
+				stores++
+				r := newRig(t, seed+uint64(i))
+				r.start()
+				honest := len(r.book.acked)
+				r.disk.Lie()
+				if err := runLoad(t.Context(), r.store, 2, writers, 96/writers, r.book.add); err != nil {
+					t.Fatalf("seed %d: %v", seed+uint64(i), err)
+				}
+				r.disk.Cut()
+				_ = r.store.Close() // fails: the power is off
+				next := t.TempDir()
+				if err := r.disk.Survive(next); err != nil {
+					t.Fatal(err)
+				}
+				err := r.book.check(t.Context(), next, 1, unsynced(t))
+				if err != nil && strings.Contains(err.Error(), "lost: batch 2.") {
+					lost++
+					t.Logf("%d acknowledged before, %d after, %d of them in a crowd: %v", honest, len(r.book.acked)-honest, r.book.inCrowd, err)
+				}
+				if isCrowd := r.book.inCrowd > 0; isCrowd != (writers >= leastCrowd) {
+					t.Fatalf("seed %d: %d writers, and %d commits in a crowd", seed+uint64(i), writers, r.book.inCrowd)
+				}
+			}
+			if lost < enough {
+				t.Errorf("seed %d: %d of %d power cuts have lost what a lying disk had taken: this disk proves nothing", seed, lost, stores)
+			}
 		})
 	}
 }

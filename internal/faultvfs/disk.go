@@ -34,6 +34,7 @@ type Disk struct {
 	changes int
 	cutAt   int
 	isCut   bool
+	lies    bool
 	cut     chan struct{}
 }
 
@@ -68,6 +69,13 @@ func (d *Disk) Cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.off()
+}
+
+// Lie makes syncs from here on succeed and do nothing, as on a disk that keeps what it should have written in a memory of its own.
+func (d *Disk) Lie() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lies = true
 }
 
 // Done is closed when the power is cut.

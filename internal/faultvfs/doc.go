@@ -40,6 +40,8 @@
 //
 // Files that SQLite does not know of are opened through it, too ([Side]). The package imports nothing of the module.
 //
+// A disk may lie ([Disk.Lie]): then its syncs succeed and make nothing safe. Who tests with one sees whether its test would notice.
+//
 // The disk never syncs the real files, so tests on it run at the speed of
 // memory.
 //
