@@ -15,7 +15,7 @@ const (
 	MaxMetadataBytes = 16 << 10
 	MaxSnapshotBytes = 1 << 20  // an agent's frozen configuration
 	MaxBatchEvents   = 10_000   // events and admitted inputs of one batch
-	MaxBatchBytes    = 32 << 20 // what a batch stores, all in all
+	MaxBatchBytes    = 32 << 20 // what a batch stores, all in all; see [Batch.Size]
 	MaxPageSize      = 1_000    // rows of one page of any list
 )
 

@@ -47,6 +47,9 @@ func (b *Batch) Validate() error {
 	if events > MaxBatchEvents {
 		return tooLargef("the batch has %d events; at most %d are allowed", events, MaxBatchEvents)
 	}
+	if n := b.Size(); n > MaxBatchBytes {
+		return tooLargef("the batch has %d bytes without its events; at most %d are allowed with them", n, MaxBatchBytes)
+	}
 	return b.validateRows()
 }
 

@@ -61,7 +61,7 @@ func prepare(b *parley.Batch) (*prepared, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	p := &prepared{Batch: b, changes: make([]change, len(b.Sessions))}
+	p := &prepared{Batch: b, changes: make([]change, len(b.Sessions)), size: b.Size()}
 	for i := range b.Sessions {
 		c := change{SessionChange: &b.Sessions[i]}
 		if n := len(c.Admit); n > 0 {
@@ -84,48 +84,12 @@ func prepare(b *parley.Batch) (*prepared, error) {
 			p.size += len(c.events[j].json)
 			p.blobs = append(p.blobs, c.events[j].blobs...)
 		}
-		p.size += rowBytes(c.SessionChange)
 		p.changes[i] = c
-	}
-	for i := range b.Audit {
-		p.size += len(b.Audit[i].Detail)
 	}
 	if p.size > parley.MaxBatchBytes {
 		return nil, parley.Errorf(parley.CodeTooLarge, "the batch is %d bytes long; at most %d are allowed", p.size, parley.MaxBatchBytes)
 	}
 	return p, nil
-}
-
-// rowBytes adds up what a change stores besides events.
-func rowBytes(c *parley.SessionChange) (n int) {
-	if c.Create != nil {
-		n += len(c.Create.Agent.Config)
-	}
-	for i := range c.Turns {
-		n += len(c.Turns[i].Opaque)
-	}
-	for i := range c.Calls {
-		n += len(c.Calls[i].Result)
-	}
-	for _, d := range c.Deliveries {
-		if d.New != nil {
-			n += len(d.New.Text) + len(d.New.Markup) + mediaBytes(d.New.Media)
-		}
-		for _, text := range []*string{d.Text, d.Markup} {
-			if text != nil {
-				n += len(*text)
-			}
-		}
-		if d.Media != nil {
-			n += mediaBytes(*d.Media)
-		}
-	}
-	for _, notice := range c.Notices {
-		if notice.Add != nil {
-			n += len(notice.Add.Text)
-		}
-	}
-	return n
 }
 
 func (e *encoded) prepare(body parley.EventBody) error {
@@ -153,14 +117,6 @@ func toJSON(v any) (string, error) {
 		return "", fmt.Errorf("encode %T: %w", v, err)
 	}
 	return string(data), nil
-}
-
-// mediaBytes adds up what the description of media takes.
-func mediaBytes(list []parley.Media) (n int) {
-	for i := range list {
-		n += len(list[i].Handle) + len(list[i].Type) + len(list[i].Name)
-	}
-	return n
 }
 
 // fromJSON decodes a column. An empty one leaves v as it is.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,6 +68,16 @@ var badInputTests = []test{
 		for _, bad := range badBatches {
 			f.refuseBad(bad.name, bad.code, bad.batch())
 		}
+	}},
+	{"batches that are too large all in all", func(f *fixture) {
+		badWorld(f)
+		for _, bad := range oversizedBatches {
+			f.refuseBad(bad.name, bad.code, bad.batch())
+		}
+		largest := oversizedBatches[slices.IndexFunc(oversizedBatches, func(b badBatch) bool { return b.name == oversizedEvents })].batch()
+		events := largest.Sessions[0].Events
+		largest.Sessions[0].Events = events[:len(events)-2]
+		f.commit(largest)
 	}},
 	{"reads of names that cannot be", func(f *fixture) {
 		badWorld(f)

@@ -149,12 +149,18 @@ func validate(b *parley.Batch) error {
 	if err := b.Validate(); err != nil {
 		return err
 	}
+	size := b.Size()
 	for i := range b.Sessions {
 		for _, body := range bodiesOf(&b.Sessions[i]) {
-			if _, err := parley.EncodeBody(body); err != nil {
+			data, err := parley.EncodeBody(body)
+			if err != nil {
 				return err
 			}
+			size += len(data)
 		}
+	}
+	if size > parley.MaxBatchBytes {
+		return parley.Errorf(parley.CodeTooLarge, "%d bytes", size)
 	}
 	return nil
 }

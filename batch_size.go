@@ -1,0 +1,218 @@
+package parley
+
+// rowBytes is what each change counts for besides its text, so that very many small ones are bounded, too.
+const rowBytes = 64
+
+// Size gives how many bytes a batch has to store, besides the bodies of its events and the content of its inputs: the text and
+// data of all its changes, and a little for each. Expectations count as well, because a store may write
+// them down. What a store makes of the rest it adds, and holds the sum to [MaxBatchBytes]; [Batch.Validate] does so with this alone.
+func (b *Batch) Size() int {
+	n := 0
+	for _, e := range b.Expect {
+		n += rowBytes + sizeOfExpectation(e)
+	}
+	for i := range b.Blobs {
+		n += rowBytes + len(b.Blobs[i].Handle) + len(b.Blobs[i].Type)
+	}
+	for i := range b.Sessions {
+		n += b.Sessions[i].size()
+	}
+	for i := range b.Keys {
+		n += rowBytes + len(b.Keys[i].Key) + len(b.Keys[i].Session) + b.Keys[i].Scope.size()
+	}
+	for i := range b.Aliases {
+		n += rowBytes + len(b.Aliases[i].Alias) + len(b.Aliases[i].Key)
+	}
+	for i := range b.Users {
+		u := &b.Users[i].User
+		n += rowBytes + len(u.ID) + len(u.Name) + len(u.Role)
+	}
+	for i := range b.Identities {
+		id := &b.Identities[i].Identity
+		n += rowBytes + len(id.ID) + len(id.User) + len(id.Name)
+	}
+	for i := range b.Tokens {
+		n += rowBytes + len(b.Tokens[i].ID)
+		if t := b.Tokens[i].New; t != nil {
+			n += len(t.ID) + len(t.Kind) + len(t.Name) + len(t.Identity) + len(t.Namespace) + len(t.Agent)
+		}
+	}
+	for i := range b.Passcodes {
+		n += rowBytes
+		if p := b.Passcodes[i].New; p != nil {
+			n += len(p.Kind) + len(p.Identity)
+		}
+	}
+	for i := range b.Audit {
+		e := &b.Audit[i]
+		n += rowBytes + len(e.Action) + len(e.Actor) + len(e.Via) + len(e.Session) + len(e.Subject) + len(e.Detail)
+	}
+	return n
+}
+
+func (c *SessionChange) size() int {
+	n := rowBytes + len(c.Session) + c.Create.size() + c.Patch.size()
+	for i := range c.Admit {
+		n += c.Admit[i].size()
+	}
+	for i := range c.Events {
+		n += rowBytes + len(c.Events[i].Turn) + len(c.Events[i].Identity)
+	}
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		n += rowBytes + in.Ref.size() + len(in.State) + len(in.Decision) + len(in.Turn)
+	}
+	for i := range c.Turns {
+		n += c.Turns[i].size()
+	}
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		n += rowBytes + len(call.Turn) + len(call.ID) + len(call.Tool) + len(call.State) + len(call.Result)
+	}
+	for i := range c.Approvals {
+		a := &c.Approvals[i]
+		n += rowBytes + len(a.Turn) + len(a.Call) + len(a.Tool) + len(a.State) + len(a.Default) + len(a.By)
+	}
+	for i := range c.Deliveries {
+		n += c.Deliveries[i].size()
+	}
+	for i := range c.Notices {
+		n += rowBytes + len(c.Notices[i].Consume)
+		if a := c.Notices[i].Add; a != nil {
+			n += len(a.ID) + len(a.Session) + len(a.Kind) + len(a.Text)
+		}
+	}
+	return n + rowBytes*len(c.Redact)
+}
+
+func (s *NewSession) size() int {
+	if s == nil {
+		return 0
+	}
+	n := len(s.Key) + len(s.Agent.Name) + len(s.Agent.Config) + len(s.Source.Kind) + len(s.Source.Platform) + len(s.Source.Trigger) +
+		len(s.Type) + len(s.Title.Text) + sizeOfMap(s.Metadata) + s.Chat.size()
+	if s.Fork != nil {
+		n += len(s.Fork.Session)
+	}
+	return n
+}
+
+func (p *SessionPatch) size() int {
+	n := sizeOf(p.Key) + sizeOf(p.Status) + sizeOf(p.Description) + sizeOf(p.Busy) + sizeOfMap(p.Metadata) + p.Chat.size()
+	if p.Ended != nil {
+		n += len(p.Ended.Reason)
+	}
+	if p.Recovery != nil {
+		n += len(p.Recovery.State) + len(p.Recovery.Reason)
+	}
+	if p.Title != nil {
+		n += len(p.Title.Text)
+	}
+	return n
+}
+
+// size leaves out what is stored in the body of the input's event.
+func (in *Input) size() int {
+	return rowBytes + in.Ref.size() + len(in.Principal.Identity) + len(in.Principal.User) + len(in.Principal.Role) + len(in.Principal.Via) +
+		len(in.Busy) + len(in.State) + len(in.Decision) + len(in.Turn)
+}
+
+func (c *TurnChange) size() int {
+	n := rowBytes + len(c.ID) + sizeOf(c.State) + sizeOf(c.StopReason) + len(c.Opaque)
+	if c.Prompt != nil {
+		n += len(c.Prompt.ID) + len(c.Prompt.SHA256)
+	}
+	return n
+}
+
+func (c *DeliveryChange) size() int {
+	n := rowBytes + len(c.ID) + sizeOf(c.Text) + sizeOf(c.Markup) + sizeOf(c.State) + sizeOf(c.PlatformID) + sizeOf(c.LastError)
+	if c.Media != nil {
+		n += sizeOfMedia(*c.Media)
+	}
+	if d := c.New; d != nil {
+		n += len(d.ID) + len(d.Session) + len(d.Turn) + len(d.Kind) + len(d.Call) + d.Target.size() + len(d.Of) + len(d.Text) + len(d.Markup) +
+			sizeOfMedia(d.Media) + len(d.State) + len(d.PlatformID) + len(d.LastError)
+	}
+	return n
+}
+
+func (s *Scope) size() int {
+	if s == nil {
+		return 0
+	}
+	n := len(s.Agent) + len(s.Channel) + len(s.Account)
+	for _, d := range s.Dimensions {
+		n += len(d)
+	}
+	for d, v := range s.Values {
+		n += len(d) + len(v)
+	}
+	return n
+}
+
+func (t *Target) size() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.Channel) + len(t.Account) + len(t.Chat) + len(t.Topic) + len(t.ReplyTo)
+}
+
+func (ref InputRef) size() int { return len(ref.Origin) + len(ref.ID) }
+
+func sizeOf[T ~string](text *T) int {
+	if text == nil {
+		return 0
+	}
+	return len(*text)
+}
+
+func sizeOfMap(m map[string]string) (n int) {
+	for name, value := range m {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
+func sizeOfMedia(list []Media) (n int) {
+	for i := range list {
+		n += rowBytes + len(list[i].Handle) + len(list[i].Type) + len(list[i].Name)
+	}
+	return n
+}
+
+func sizeOfExpectation(e Expectation) int {
+	switch e := e.(type) {
+	case KeyIs:
+		return len(e.Key) + len(e.Session)
+	case AliasIs:
+		return len(e.Alias) + len(e.Key)
+	case FenceIs:
+		return len(e.Session)
+	case StatusIn:
+		n := len(e.Session)
+		for _, s := range e.Any {
+			n += len(s)
+		}
+		return n
+	case RecoveryIs:
+		return len(e.Session) + len(e.State)
+	case EndedIs:
+		return len(e.Session)
+	case QueuedAtMost:
+		return len(e.Session)
+	case InputIs:
+		return e.Ref.size() + len(e.State)
+	case TurnIs:
+		return len(e.Session) + len(e.Turn) + len(e.State)
+	case ApprovalIs:
+		return len(e.Session) + len(e.Turn) + len(e.Call) + len(e.State)
+	case DeliveryIs:
+		return len(e.Delivery) + len(e.State)
+	case EventIntact:
+		return len(e.Session)
+	case IdentityIs:
+		return len(e.Identity) + len(e.User)
+	}
+	return 0
+}
