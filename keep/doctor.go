@@ -3,7 +3,6 @@ package keep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 
@@ -46,7 +45,8 @@ const pageSize = 500
 
 // Doctor checks a store: its file, then every session against its own log, then
 // the inputs that wait and the media. With Config.Rebuild it repairs what is rebuildable,
-// and looks again to see whether that helped.
+// and looks again to see whether that helped: the report then has what it has without,
+// what was fixed of it, and what only the repair brought to light.
 //
 // What is wrong with the store is in the report, not in the error: the error
 // says that the check could not be carried out. The report then has what was
@@ -58,7 +58,7 @@ func Doctor(ctx context.Context, store Store, cfg Config) (Report, error) {
 	if cfg.Workers <= 0 {
 		cfg.Workers = min(runtime.GOMAXPROCS(0), 4)
 	}
-	d := &doctor{store: store, cfg: cfg}
+	d := &doctor{store: store, cfg: cfg, tried: map[parley.SessionID]string{}}
 	err := d.run(ctx)
 	return d.report.sorted(), err
 }
@@ -68,9 +68,13 @@ type doctor struct {
 	store Store
 	cfg   Config
 	total int64 // sessions, if they were counted
+	below below
 
 	mu     sync.Mutex // guards what follows
 	report Report
+	// tried are the sessions that were to be rebuilt, each with what to add to its
+	// problems if it could not be.
+	tried map[parley.SessionID]string
 }
 
 func (d *doctor) run(ctx context.Context) error {
@@ -86,6 +90,9 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	}
 	if err := d.waiting(ctx); err != nil {
+		return err
+	}
+	if err := d.again(ctx); err != nil {
 		return err
 	}
 	return d.media(ctx)
@@ -155,13 +162,16 @@ func (d *doctor) deal(ctx context.Context, work chan<- []parley.Session) error {
 // session examines one session, repairs it if that is wanted, and notes what
 // was found.
 func (d *doctor) session(ctx context.Context, s parley.Session) error {
+	if d.wasTried(s.ID) { // it was repaired, which has moved it in the list
+		return nil
+	}
 	found, events, err := d.steady(ctx, s)
 	if err != nil {
 		return err
 	}
 	left := found
-	if d.cfg.Rebuild && anyRebuildable(found) {
-		if left, err = d.rebuild(ctx, s.ID, found); err != nil {
+	if d.cfg.Rebuild && (anyRebuildable(found) || d.below.sessions[s.ID]) {
+		if found, left, err = d.repair(ctx, s.ID, found); err != nil {
 			return err
 		}
 	}
@@ -212,26 +222,6 @@ func unchanged(a, b parley.Session) bool {
 	return a.LastSeq == b.LastSeq && a.Fence == b.Fence && a.Queued == b.Queued && a.Status == b.Status &&
 		a.Counters == b.Counters && a.Preview == b.Preview && a.UpdatedAt.Equal(b.UpdatedAt) &&
 		(a.Ended == nil) == (b.Ended == nil)
-}
-
-// rebuild repairs a session and gives the problems that are left.
-func (d *doctor) rebuild(ctx context.Context, id parley.SessionID, found []parley.Problem) ([]parley.Problem, error) {
-	if err := d.store.Rebuild(ctx, id); err != nil {
-		if fatal(ctx, err) {
-			return nil, fmt.Errorf("rebuild session %s: %w", id, err)
-		}
-		left := append([]parley.Problem(nil), found...)
-		for i := range left {
-			left[i].Detail += "; rebuilding failed: " + err.Error()
-		}
-		return left, nil
-	}
-	s, err := d.store.Session(ctx, parley.SeeAll(), id)
-	if err != nil {
-		return nil, fmt.Errorf("look at session %s again: %w", id, err)
-	}
-	left, _, err := d.steady(ctx, s)
-	return left, err
 }
 
 // note adds a problem that nothing was done about.

@@ -193,6 +193,22 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 				"cli:work counters", "cli:work participants", "cli:work queued",
 			},
 		},
+		"what one rebuild repairs": { // only the store itself sees that the end of the log is not read
+			harm: `UPDATE heads SET last_seq = 1, messages = 9, preview = 'x', preview_seq = 1, queued = 2 WHERE nr = ` + work + `;
+				INSERT INTO participants (session, identity) VALUES (` + work + `, 'cli:eve'), (99, 'cli:eve')`,
+			want: []string{
+				" orphan", "cli:work counters", "cli:work last_seq", "cli:work participants", "cli:work preview", "cli:work queued", "cli:work updated_at",
+			},
+			left: []string{" orphan"},
+		},
+		"forgotten inputs and more": {
+			harm: `UPDATE heads SET queued = 0, messages = 9 WHERE nr = ` + queue,
+			want: []string{"cli:queue counters", "cli:queue queued"},
+		},
+		"forgotten inputs and a log that is not read": {
+			harm: `UPDATE heads SET queued = 0, last_seq = 3 WHERE nr = ` + queue,
+			want: []string{"cli:queue last_seq", "cli:queue queued"},
+		},
 		"event gone": {
 			harm: `DELETE FROM events WHERE id = ` + work + ` << 32 | 3`,
 			want: []string{"cli:work gap"}, left: []string{"cli:work gap"},
@@ -245,6 +261,9 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 
 			store := open(t, path, false)
 			report = doctor(t, store, keep.Config{Rebuild: true})
+			if diff := cmp.Diff(c.want, named(report), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("a rebuild found other problems than a look (-want +got):\n%s", diff)
+			}
 			var left []string
 			for _, f := range report.Findings {
 				if !f.Fixed {
@@ -256,7 +275,7 @@ func TestDoctor_FindsAndRebuilds(t *testing.T) {
 			if diff := cmp.Diff(c.left, left, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("left after a rebuild (-want +got):\n%s", diff)
 			}
-			if report.Fixed != int64(len(c.want)-len(c.left)) || report.Remaining != int64(len(c.left)) {
+			if report.Found != int64(len(c.want)) || report.Fixed != int64(len(c.want)-len(c.left)) || report.Remaining != int64(len(c.left)) {
 				t.Errorf("counts are wrong: %+v", report)
 			}
 			if again := doctor(t, store, keep.Config{}); len(again.Findings) != len(c.left) {
@@ -343,6 +362,24 @@ func TestDoctor_ListsAtMostSoMany(t *testing.T) {
 	report := doctor(t, open(t, path, true), keep.Config{})
 	if len(report.Findings) != keep.MaxFindings || report.Found != sessions || report.Remaining != sessions {
 		t.Errorf("listed %d, found %d, remaining %d", len(report.Findings), report.Found, report.Remaining)
+	}
+
+	// What is not listed is rebuilt and counted like the rest, also if only the store itself sees it.
+	store = open(t, path, false)
+	events := parley.Batch{At: noon}
+	for i := range sessions {
+		e := parley.NewEvent{Body: &parley.Updated{Fields: []string{"title"}}}
+		events.Sessions = append(events.Sessions, parley.SessionChange{Session: numbered(i), Events: []parley.NewEvent{e}})
+	}
+	commit(t, store, events)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	harm(t, path, `UPDATE heads SET last_seq = 0`)
+	const all = 2 * sessions // the messages and the ends
+	report = doctor(t, open(t, path, false), keep.Config{Rebuild: true})
+	if len(report.Findings) != keep.MaxFindings || report.Found != all || report.Fixed != all || report.Remaining != 0 {
+		t.Errorf("of a rebuild: listed %d, found %d, fixed %d, remaining %d", len(report.Findings), report.Found, report.Fixed, report.Remaining)
 	}
 }
 

@@ -3,54 +3,92 @@ package keep
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/parley-run/parley"
 )
 
-// file has the store look below its own reads. What it finds and Rebuild can
-// repair is repaired, if that is wanted, and then the store looks once more.
-func (d *doctor) file(ctx context.Context) error {
-	repairable, err := d.check(ctx, d.note)
-	if err != nil || len(repairable) == 0 {
+// below is what the store found below its own reads.
+type below struct {
+	found    int // problems
+	listed   int // of these, the ones that the report begins with
+	whole    bool
+	sessions map[parley.SessionID]bool // those that a rebuild may help
+}
+
+// file has the store look below its own reads. It repairs nothing: a rebuild
+// repairs all of a session, so [doctor.session] has to look at the rest first.
+func (d *doctor) file(ctx context.Context) (err error) {
+	d.below.sessions = map[parley.SessionID]bool{}
+	d.below.whole, err = d.check(ctx, func(p parley.Problem) {
+		d.note(p)
+		d.below.found++
+		d.below.listed = len(d.report.Findings)
+		if d.cfg.Rebuild && p.Session != "" && Rebuildable(p.Kind) {
+			d.below.sessions[p.Session] = true
+		}
+	})
+	return err
+}
+
+// again has the store look once more after sessions were rebuilt: what it does
+// not find any more is fixed. That can be more than what the sessions were
+// rebuilt for, such as rows about the media that they show.
+func (d *doctor) again(ctx context.Context) error {
+	if len(d.tried) == 0 || d.below.found == 0 || !d.below.whole {
+		return nil
+	}
+	gone := map[parley.Problem][]int{} // findings, until they are found again; several may look alike
+	for i, f := range d.report.Findings[:d.below.listed] {
+		p := known(parley.Problem{Kind: f.Kind, Session: f.Session, Detail: f.Detail})
+		gone[p] = append(gone[p], i)
+	}
+	unlisted := d.below.found - d.below.listed
+	whole, err := d.check(ctx, func(p parley.Problem) {
+		at := gone[known(p)]
+		switch {
+		case len(at) > 0:
+			d.report.Findings[at[0]].Detail = p.Detail + d.tried[p.Session]
+			gone[known(p)] = at[1:]
+		case unlisted > 0:
+			unlisted--
+		default: // only the repair brought it to light
+			d.note(p)
+		}
+	})
+	if err != nil || !whole {
 		return err
 	}
-	left := repairable
-	if d.cfg.Rebuild {
-		for _, p := range repairable {
-			if err := d.store.Rebuild(ctx, p.Session); err != nil && fatal(ctx, err) {
-				return fmt.Errorf("rebuild session %s: %w", p.Session, err)
-			}
+	fixed := unlisted
+	for _, at := range gone {
+		for _, i := range at {
+			d.report.Findings[i].Fixed, d.report.Findings[i].Advice = true, ""
 		}
-		// What is not repairable was reported the first time.
-		if left, err = d.check(ctx, func(parley.Problem) {}); err != nil {
-			return err
-		}
+		fixed += len(at)
 	}
-	for _, p := range repairable {
-		of := slices.DeleteFunc(slices.Clone(left), func(q parley.Problem) bool { return q.Session != p.Session || q.Kind != p.Kind })
-		d.add([]parley.Problem{p}, of)
-	}
+	d.report.Fixed += int64(fixed)
+	d.report.Remaining -= int64(fixed)
 	return nil
 }
 
-// check gives the problems that can be repaired, as many as a report lists, and
-// passes the others on.
-func (d *doctor) check(ctx context.Context, other func(parley.Problem)) (repairable []parley.Problem, err error) {
+// known gives what a problem is known by when it is found again. What is
+// counted in the detail may have changed meanwhile if it can be repaired.
+func known(p parley.Problem) parley.Problem {
+	if p.Session != "" && Rebuildable(p.Kind) {
+		p.Detail = ""
+	}
+	return p
+}
+
+// check has the store look, and tells whether it could look at everything.
+func (d *doctor) check(ctx context.Context, report func(parley.Problem)) (whole bool, err error) {
 	d.progress("checking the file", 0)
-	err = d.store.Check(ctx, func(p parley.Problem) {
-		if p.Session != "" && Rebuildable(p.Kind) && len(repairable) < MaxFindings {
-			repairable = append(repairable, p)
-			return
-		}
-		other(p)
-	})
+	err = d.store.Check(ctx, report)
 	switch {
 	case err == nil:
+		return true, nil
 	case fatal(ctx, err):
-		return nil, fmt.Errorf("check the file: %w", err)
-	default:
-		other(parley.Problem{Kind: KindUnreadable, Detail: "the file cannot be checked to its end: " + err.Error()})
+		return false, fmt.Errorf("check the file: %w", err)
 	}
-	return repairable, nil
+	d.note(parley.Problem{Kind: KindUnreadable, Detail: "the file cannot be checked to its end: " + err.Error()})
+	return false, nil
 }

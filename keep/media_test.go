@@ -55,6 +55,10 @@ func TestDoctor_References(t *testing.T) {
 			harm: `DELETE FROM blob_refs; UPDATE blobs SET unused_since = 1`,
 			want: []string{"cli:work references"},
 		},
+		"references gone, and said to be used": {
+			harm: `DELETE FROM blob_refs`,
+			want: []string{" orphan", "cli:work references"},
+		},
 		"blob gone": {
 			harm: `DELETE FROM blob_refs; DELETE FROM blobs`,
 			want: []string{"cli:work media"}, left: []string{"cli:work media"},
@@ -95,8 +99,11 @@ func TestDoctor_References(t *testing.T) {
 			}
 			store := open(t, path, false)
 			report = doctor(t, store, keep.Config{Rebuild: true})
-			if report.Remaining != int64(len(c.left)) {
-				t.Errorf("left after a rebuild: %+v", report.Findings)
+			if report.Found != int64(len(c.want)) || report.Remaining != int64(len(c.left)) {
+				t.Errorf("after a rebuild: %+v", report.Findings)
+			}
+			if again := doctor(t, store, keep.Config{}); again.Found != report.Remaining {
+				t.Errorf("a second look finds %v, and the rebuild has left %d", named(again), report.Remaining)
 			}
 			if name != "references gone" {
 				return

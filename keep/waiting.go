@@ -10,7 +10,7 @@ import (
 
 // waiting looks for inputs that wait in sessions that know nothing of it:
 // nobody would ever come for them. It starts from the inputs, because few
-// sessions have any.
+// sessions have any. Those that [doctor.repair] has dealt with know of theirs.
 func (d *doctor) waiting(ctx context.Context) error {
 	var id parley.SessionID
 	queued := 0
@@ -50,13 +50,15 @@ func (d *doctor) forgotten(ctx context.Context, id parley.SessionID, queued int)
 		return err
 	}
 	left := found
-	if d.cfg.Rebuild && anyRebuildable(found) {
-		if err := d.store.Rebuild(ctx, id); err != nil {
-			return fmt.Errorf("rebuild session %s: %w", id, err)
+	if d.cfg.Rebuild {
+		failed, err := d.rebuild(ctx, id)
+		if err != nil {
+			return err
 		}
 		if left, err = d.forgottenIn(ctx, id); err != nil {
 			return err
 		}
+		left = withDetail(left, failed)
 	}
 	d.add(found, left)
 	return nil
