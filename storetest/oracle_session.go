@@ -25,6 +25,9 @@ func (o *oracle) changeSession(at time.Time, c *parley.SessionChange) (parley.Se
 	}
 	o.moveToKey(s, c.Patch.Key)
 	s.patch(&c.Patch)
+	if size := metadataSize(s.row.Metadata); size > parley.MaxMetadataBytes {
+		return res, parley.Errorf(parley.CodeTooLarge, "metadata of %d bytes", size)
+	}
 	res.FirstSeq = uint64(len(s.shows)) + 1
 	for i := range c.Admit {
 		o.admit(at, s, c.Admit[i])
@@ -116,6 +119,15 @@ func (s *oracleSession) patch(p *parley.SessionPatch) {
 		maps.DeleteFunc(merged, func(_, value string) bool { return value == "" })
 		s.row.Metadata = merged
 	}
+}
+
+// metadataSize counts names and values.
+func metadataSize(m map[string]string) int {
+	size := 0
+	for name, value := range m {
+		size += len(name) + len(value)
+	}
+	return size
 }
 
 // admit stores an input. Its content goes into its event and nowhere else; its

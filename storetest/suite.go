@@ -86,6 +86,7 @@ func runNamed(t *testing.T, h Harness) {
 		{"Views", viewTests},
 		{"OpenAndClose", openCloseTests},
 		{"BadInput", badInputTests},
+		{"Limits", limitTests},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
 			t.Parallel()
