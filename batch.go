@@ -88,7 +88,7 @@ type NewSession struct {
 }
 
 // SessionPatch changes the fields that are set. Metadata is merged: an empty
-// value removes its name.
+// value removes its name, and what comes out beyond [MaxMetadataBytes] is [CodeTooLarge].
 type SessionPatch struct {
 	// Key moves the session to another key. That does not make it the key's
 	// current one; a [KeyChange] does.

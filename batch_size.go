@@ -85,16 +85,16 @@ func (c *SessionChange) size() int {
 	return n + rowBytes*len(c.Redact)
 }
 
-func (s *NewSession) size() int {
-	if s == nil {
+func (n *NewSession) size() int {
+	if n == nil {
 		return 0
 	}
-	n := len(s.Key) + len(s.Agent.Name) + len(s.Agent.Config) + len(s.Source.Kind) + len(s.Source.Platform) + len(s.Source.Trigger) +
-		len(s.Type) + len(s.Title.Text) + sizeOfMap(s.Metadata) + s.Chat.size()
-	if s.Fork != nil {
-		n += len(s.Fork.Session)
+	sum := len(n.Key) + len(n.Agent.Name) + len(n.Agent.Config) + len(n.Source.Kind) + len(n.Source.Platform) + len(n.Source.Trigger) +
+		len(n.Type) + len(n.Title.Text) + sizeOfMap(n.Metadata) + n.Chat.size()
+	if n.Fork != nil {
+		sum += len(n.Fork.Session)
 	}
-	return n
+	return sum
 }
 
 func (p *SessionPatch) size() int {
@@ -117,22 +117,22 @@ func (in *Input) size() int {
 		len(in.Busy) + len(in.State) + len(in.Decision) + len(in.Turn)
 }
 
-func (c *TurnChange) size() int {
-	n := rowBytes + len(c.ID) + sizeOf(c.State) + sizeOf(c.StopReason) + len(c.Opaque)
-	if c.Prompt != nil {
-		n += len(c.Prompt.ID) + len(c.Prompt.SHA256)
+func (t *TurnChange) size() int {
+	n := rowBytes + len(t.ID) + sizeOf(t.State) + sizeOf(t.StopReason) + len(t.Opaque)
+	if t.Prompt != nil {
+		n += len(t.Prompt.ID) + len(t.Prompt.SHA256)
 	}
 	return n
 }
 
-func (c *DeliveryChange) size() int {
-	n := rowBytes + len(c.ID) + sizeOf(c.Text) + sizeOf(c.Markup) + sizeOf(c.State) + sizeOf(c.PlatformID) + sizeOf(c.LastError)
-	if c.Media != nil {
-		n += sizeOfMedia(*c.Media)
+func (d *DeliveryChange) size() int {
+	n := rowBytes + len(d.ID) + sizeOf(d.Text) + sizeOf(d.Markup) + sizeOf(d.State) + sizeOf(d.PlatformID) + sizeOf(d.LastError)
+	if d.Media != nil {
+		n += sizeOfMedia(*d.Media)
 	}
-	if d := c.New; d != nil {
-		n += len(d.ID) + len(d.Session) + len(d.Turn) + len(d.Kind) + len(d.Call) + d.Target.size() + len(d.Of) + len(d.Text) + len(d.Markup) +
-			sizeOfMedia(d.Media) + len(d.State) + len(d.PlatformID) + len(d.LastError)
+	if made := d.New; made != nil {
+		n += len(made.ID) + len(made.Session) + len(made.Turn) + len(made.Kind) + len(made.Call) + made.Target.size() + len(made.Of) + len(made.Text) + len(made.Markup) +
+			sizeOfMedia(made.Media) + len(made.State) + len(made.PlatformID) + len(made.LastError)
 	}
 	return n
 }

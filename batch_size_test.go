@@ -91,8 +91,8 @@ func textsIn(v reflect.Value) (list []reflect.Value) {
 	case reflect.String:
 		list = append(list, v)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			list = append(list, textsIn(v.Field(i))...)
+		for _, field := range v.Fields() {
+			list = append(list, textsIn(field)...)
 		}
 	}
 	return list
@@ -100,7 +100,18 @@ func textsIn(v reflect.Value) (list []reflect.Value) {
 
 func expectations() []parley.Expectation {
 	return []parley.Expectation{
-		parley.KeyIs{}, parley.AliasIs{}, parley.FenceIs{}, parley.StatusIn{}, parley.RecoveryIs{}, parley.EndedIs{}, parley.QueuedAtMost{},
-		parley.InputIs{}, parley.TurnIs{}, parley.ApprovalIs{}, parley.DeliveryIs{}, parley.EventIntact{}, parley.IdentityIs{},
+		parley.KeyIs{},
+		parley.AliasIs{},
+		parley.FenceIs{},
+		parley.StatusIn{},
+		parley.RecoveryIs{},
+		parley.EndedIs{},
+		parley.QueuedAtMost{},
+		parley.InputIs{},
+		parley.TurnIs{},
+		parley.ApprovalIs{},
+		parley.DeliveryIs{},
+		parley.EventIntact{},
+		parley.IdentityIs{},
 	}
 }
