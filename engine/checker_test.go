@@ -366,7 +366,10 @@ func (c *checker) noGaps() {
 	}
 	seen := map[parley.SessionID][]place{}
 	for _, p := range c.h.seen {
-		seen[p.session] = append(seen[p.session], p)
+		// One that was deleted may have been made anew, under the same name.
+		if events := c.events[p.session]; len(events) == 0 || p.pos >= events[0].Pos {
+			seen[p.session] = append(seen[p.session], p)
+		}
 	}
 	for id := range c.sessions {
 		events := c.events[id]

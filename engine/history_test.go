@@ -115,9 +115,9 @@ type history struct {
 
 // place is where an event is in the log.
 type place struct {
-	session parley.SessionID
-	seq     uint64
-	typ     parley.EventType
+	session  parley.SessionID
+	seq, pos uint64
+	typ      parley.EventType
 }
 
 func newHistory(seed uint64, dir string) *history {
@@ -297,7 +297,7 @@ func (h *history) watch(ctx context.Context, f *feed.Feed) {
 		h.mu.Lock()
 		h.from = u.Position
 		if u.Event != nil {
-			h.seen = append(h.seen, place{u.Event.Session, u.Event.Seq, u.Event.Type})
+			h.seen = append(h.seen, place{u.Event.Session, u.Event.Seq, u.Event.Pos, u.Event.Type})
 		}
 		h.mu.Unlock()
 	}
