@@ -9,7 +9,7 @@ const rowBytes = 64
 func (b *Batch) Size() int {
 	n := 0
 	for _, e := range b.Expect {
-		n += rowBytes + sizeOfExpectation(e)
+		n += rowBytes + e.size()
 	}
 	for i := range b.Blobs {
 		n += rowBytes + len(b.Blobs[i].Handle) + len(b.Blobs[i].Type)
@@ -181,38 +181,24 @@ func sizeOfMedia(list []Media) (n int) {
 	return n
 }
 
-func sizeOfExpectation(e Expectation) int {
-	switch e := e.(type) {
-	case KeyIs:
-		return len(e.Key) + len(e.Session)
-	case AliasIs:
-		return len(e.Alias) + len(e.Key)
-	case FenceIs:
-		return len(e.Session)
-	case StatusIn:
-		n := len(e.Session)
-		for _, s := range e.Any {
-			n += len(s)
-		}
-		return n
-	case RecoveryIs:
-		return len(e.Session) + len(e.State)
-	case EndedIs:
-		return len(e.Session)
-	case QueuedAtMost:
-		return len(e.Session)
-	case InputIs:
-		return e.Ref.size() + len(e.State)
-	case TurnIs:
-		return len(e.Session) + len(e.Turn) + len(e.State)
-	case ApprovalIs:
-		return len(e.Session) + len(e.Turn) + len(e.Call) + len(e.State)
-	case DeliveryIs:
-		return len(e.Delivery) + len(e.State)
-	case EventIntact:
-		return len(e.Session)
-	case IdentityIs:
-		return len(e.Identity) + len(e.User)
+func (e KeyIs) size() int   { return len(e.Key) + len(e.Session) }
+func (e AliasIs) size() int { return len(e.Alias) + len(e.Key) }
+func (e FenceIs) size() int { return len(e.Session) }
+
+func (e StatusIn) size() int {
+	n := len(e.Session)
+	for _, s := range e.Any {
+		n += len(s)
 	}
-	return 0
+	return n
 }
+
+func (e RecoveryIs) size() int   { return len(e.Session) + len(e.State) }
+func (e EndedIs) size() int      { return len(e.Session) }
+func (e QueuedAtMost) size() int { return len(e.Session) }
+func (e InputIs) size() int      { return e.Ref.size() + len(e.State) }
+func (e TurnIs) size() int       { return len(e.Session) + len(e.Turn) + len(e.State) }
+func (e ApprovalIs) size() int   { return len(e.Session) + len(e.Turn) + len(e.Call) + len(e.State) }
+func (e DeliveryIs) size() int   { return len(e.Delivery) + len(e.State) }
+func (e EventIntact) size() int  { return len(e.Session) }
+func (e IdentityIs) size() int   { return len(e.Identity) + len(e.User) }

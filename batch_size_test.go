@@ -90,6 +90,9 @@ func textsIn(v reflect.Value) (list []reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		list = append(list, v)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		list = textsIn(v.Index(0))
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			list = append(list, textsIn(field)...)

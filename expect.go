@@ -10,6 +10,7 @@ import "fmt"
 type Expectation interface {
 	fmt.Stringer
 	validate() error
+	size() int
 }
 
 // The expectations.
