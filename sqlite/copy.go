@@ -21,7 +21,7 @@ const copyPages = 1024
 // it is when the copy begins, whatever is committed meanwhile. The copy has the
 // key given, or is not encrypted if that is nil, and it is synced. It holds
 // nothing of what was redacted. Progress, if not nil, is told how many pages are
-// done.
+// done; it must not close the store.
 //
 // While it runs the WAL of a busy store grows, and Close waits for it. If it fails, nothing
 // is left at path.

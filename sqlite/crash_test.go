@@ -185,8 +185,8 @@ func (p killPlan) kill(ctx context.Context, acked func(ack)) error {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills, seed := soak.Count(200, 2000), soak.Seed(t)
-	crowds := wantCrowds(t)
 	stores := (kills + killsPerStore - 1) / killsPerStore
+	crowds := wantCrowds(t, stores)
 	for i := range stores {
 		n := min(killsPerStore, kills-i*killsPerStore)
 		t.Run(fmt.Sprintf("store %d", i), func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestKill(t *testing.T) {
 					return
 				}
 			}
-			crowds.Add(int64(book.inCrowd))
+			crowds.add(book.inCrowd)
 			t.Logf("%d kills, %d batches acknowledged, none lost", n, len(book.acked))
 		})
 	}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -79,9 +81,37 @@ func HoldWritingGroup(s *Store) (release func()) {
 	})
 }
 
-func hold(s *Store, first func(*tx) error) (release func()) {
+// HoldRecorded makes the writer wait in the same way, with a request that has an intent: so what joins its group is acknowledged without a
+// sync of the WAL.
+func HoldRecorded(s *Store) (release func()) {
+	return holdWith(s, &parley.Batch{At: time.Now().UTC()}, func(*tx) error { return nil })
+}
+
+// IsTaken reports whether a batch of that session is handed over to the writer.
+func IsTaken(s *Store, id parley.SessionID) bool {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return slices.ContainsFunc(s.writer.taken, func(r *request) bool {
+		return r.batch != nil && len(r.batch.Sessions) > 0 && r.batch.Sessions[0].Session == id
+	})
+}
+
+// AwaitFailedSync waits until a sync of the WAL has failed, and reports whether something was lost by it.
+func AwaitFailedSync(s *Store) (lost bool) {
+	h := &s.writer.walHealth
+	for !h.distrusted.Load() {
+		runtime.Gosched()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost.Load()
+}
+
+func hold(s *Store, first func(*tx) error) (release func()) { return holdWith(s, nil, first) }
+
+func holdWith(s *Store, b *parley.Batch, first func(*tx) error) (release func()) {
 	taken, released := make(chan struct{}), make(chan struct{})
-	r := &request{done: make(chan struct{}), apply: func(t *tx) error {
+	r := &request{batch: b, done: make(chan struct{}), apply: func(t *tx) error {
 		err := first(t)
 		close(taken)
 		<-released

@@ -356,8 +356,9 @@ func eachReadFault(t *testing.T, read func(r *rig) error) {
 // repeating what failed under the same name, as callers are told to.
 func TestFaultUnderLoad(t *testing.T) {
 	t.Parallel()
-	crowds := wantCrowds(t)
-	for i := range soak.Count(6, 60) {
+	runs := soak.Count(6, 60)
+	crowds := wantCrowds(t, runs)
+	for i := range runs {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			seed := soak.Seed(t)
@@ -389,7 +390,7 @@ func TestFaultUnderLoad(t *testing.T) {
 			r.faults.Heal()
 			r.mustCommit(1)
 			r.cut()
-			crowds.Add(int64(r.book.inCrowd))
+			crowds.add(r.book.inCrowd)
 		})
 	}
 }

@@ -116,15 +116,25 @@ func column(t *testing.T, c *sqlite3.Conn, sql string, i int) (values []string) 
 	return values
 }
 
-// wantCrowds counts what parts of a test have committed in a crowd, and fails it in the end if that is nothing.
-func wantCrowds(t *testing.T) *atomic.Int64 {
+// crowdTally counts what the parts of a test have committed in a crowd.
+type crowdTally struct {
+	parts, commits atomic.Int64
+}
+
+func (c *crowdTally) add(commits int) {
+	c.parts.Add(1)
+	c.commits.Add(int64(commits))
+}
+
+// wantCrowds fails a test in the end if it has committed nothing in a crowd, and all its parts have run.
+func wantCrowds(t *testing.T, parts int) *crowdTally {
 	t.Helper()
-	crowds := &atomic.Int64{}
+	c := &crowdTally{}
 	t.Cleanup(func() {
-		t.Logf("%d commits in a crowd", crowds.Load())
-		if crowds.Load() == 0 {
+		t.Logf("%d commits in a crowd", c.commits.Load())
+		if c.parts.Load() == int64(parts) && c.commits.Load() == 0 {
 			t.Error("nothing was committed in a crowd")
 		}
 	})
-	return crowds
+	return c
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 
@@ -23,7 +24,9 @@ type walHealth struct {
 	path      string // of the store
 	intents   *intents
 	writtenTo atomic.Uint64 // the WAL has what was applied up to this number
-	frames    *atomic.Int64 // how many commits have put into the WAL
+	// readableTo and frames are the writer's: up to where readers may see what was applied, and how many frames commits have put into the WAL.
+	readableTo *atomic.Uint64
+	frames     *atomic.Int64
 
 	// underWay is closed when the sync ends that is under way, of what readers may have seen, and if it failed, when the WAL was looked
 	// at. nil: there is none.
@@ -43,12 +46,12 @@ func (h *walHealth) sync(f vfs.File, flags vfs.SyncFlag) error {
 		return sqlite3.IOERR_FSYNC
 	}
 	number := h.writtenTo.Load()
-	if number > h.intents.walSyncedTo.Load() {
+	if h.readableTo.Load() > h.intents.walSyncedTo.Load() {
 		defer h.keepReadersLocked()()
 	}
 	if err := f.Sync(flags); err != nil {
 		h.distrusted.Store(true)
-		_ = h.lookLocked(f, int(h.frames.Load())) // if it cannot be read, nobody else reads nonsense; it is looked at again
+		_ = h.lookLocked(f) // if it cannot be read at this moment, the next look tells
 		return err
 	}
 	h.intents.noteWALSynced(number)
@@ -65,12 +68,12 @@ func (h *walHealth) keepReadersLocked() (release func()) {
 	}
 }
 
-// renew writes the whole WAL again, and syncs it. Nobody else writes it at that time. frames is how many commits have put there.
-func (h *walHealth) renew(f vfs.File, frames int) error {
+// renew writes the whole WAL again, and syncs it. Nobody else writes it at that time.
+func (h *walHealth) renew(f vfs.File) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer h.keepReadersLocked()()
-	if err := h.checkLocked(f, frames); err != nil {
+	if err := h.checkLocked(f); err != nil {
 		return err
 	}
 	err := eachPartOfWAL(f, func(part []byte, at int64) error {
@@ -85,34 +88,35 @@ func (h *walHealth) renew(f vfs.File, frames int) error {
 	}
 	err = f.Sync(vfs.SYNC_NORMAL)
 	h.distrusted.Store(err != nil)
-	return errors.Join(err, h.checkLocked(f, frames))
+	return errors.Join(err, h.checkLocked(f))
 }
 
 // checkAfterFailure looks whether a sync that failed has taken something from the WAL, as long as it can be read.
-func (h *walHealth) checkAfterFailure(f vfs.File, frames int) {
+func (h *walHealth) checkAfterFailure(f vfs.File) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_ = h.checkLocked(f, frames) // it is checked again before the WAL is written anew
+	_ = h.checkLocked(f) // it is checked again before the WAL is written anew
 }
 
 // checkLocked looks at a WAL that is distrusted, and says so if something is lost. Nobody writes or moves it at that time. The caller holds the mutex.
-func (h *walHealth) checkLocked(f vfs.File, frames int) error {
+func (h *walHealth) checkLocked(f vfs.File) error {
 	if !h.distrusted.Load() {
 		return nil
 	}
-	err := h.lookLocked(f, frames)
+	err := h.lookLocked(f)
 	if h.lost.Load() && !h.toldOthers {
 		// Who reads in another process, or opens the store next, is to find what the WAL has now.
-		h.toldOthers = true
-		err = errors.Join(err, forgetWALIndex(h.path))
+		forgetErr := forgetWALIndex(h.path)
+		h.toldOthers = forgetErr == nil || errors.Is(forgetErr, fs.ErrNotExist)
+		err = errors.Join(err, forgetErr)
 	}
 	return errors.Join(h.lostErr(), err)
 }
 
 // lookLocked compares the WAL with how many frames commits have put there.
-func (h *walHealth) lookLocked(f vfs.File, frames int) error {
+func (h *walHealth) lookLocked(f vfs.File) error {
 	whole, err := wholeFrames(f)
-	if err == nil && whole < frames {
+	if err == nil && int64(whole) < h.frames.Load() {
 		h.lost.Store(true)
 	}
 	return err

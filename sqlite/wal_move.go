@@ -146,7 +146,7 @@ func (w *writer) renewWALIfDue() error {
 		return nil
 	}
 	if w.walFile != nil {
-		if err := w.walHealth.renew(w.walFile.File, w.wal.frames); err != nil {
+		if err := w.walHealth.renew(w.walFile.File); err != nil {
 			return err
 		}
 	}

@@ -62,7 +62,8 @@ type writer struct {
 }
 
 func (w *writer) init(s *Store) {
-	w.store, w.walHealth.path, w.walHealth.frames = s, s.path, &w.wal.mover.walFrames
+	w.store, w.walHealth.path = s, s.path
+	w.walHealth.readableTo, w.walHealth.frames = &w.readableTo, &w.wal.mover.walFrames
 	w.wakesScribe, w.wakesWriter = sync.NewCond(&w.mu), sync.NewCond(&w.mu)
 	w.slots = make(chan struct{}, maxQueue)
 	w.wait = time.AfterFunc(maxWait, w.waitIsOver)
@@ -87,6 +88,9 @@ func (w *writer) runWriter() {
 			continue
 		}
 		err := w.write(g)
+		if lost := w.walHealth.lostErr(); lost != nil && err == nil {
+			err = unknownOutcome(lost) // what it has met may have been nonsense
+		}
 		for _, r := range g.requests {
 			if err != nil {
 				r.fail(err)

@@ -23,7 +23,7 @@ func (w *writer) giveUp() error {
 // checkWALAfterFailure looks whether the WAL still has what commits have put there. If it does not, nothing may be read any more.
 func (w *writer) checkWALAfterFailure() {
 	if w.walFile != nil {
-		w.walHealth.checkAfterFailure(w.walFile.File, w.wal.frames)
+		w.walHealth.checkAfterFailure(w.walFile.File)
 	}
 }
 
