@@ -89,6 +89,9 @@ func (d *doctor) run(ctx context.Context) error {
 	if err := d.sessions(ctx); err != nil {
 		return err
 	}
+	if err := d.unlisted(ctx); err != nil {
+		return err
+	}
 	if err := d.waiting(ctx); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/parley-run/parley"
@@ -28,6 +29,29 @@ func (d *doctor) file(ctx context.Context) (err error) {
 		}
 	})
 	return err
+}
+
+// unlisted examines sessions that a rebuild may help, and that the list did not
+// give: maybe it cannot be read to its end.
+func (d *doctor) unlisted(ctx context.Context) error {
+	for id := range d.below.sessions {
+		if d.wasTried(id) {
+			continue
+		}
+		s, err := d.store.Session(ctx, parley.SeeAll(), id)
+		switch {
+		case err == nil:
+			err = d.session(ctx, s)
+		case errors.Is(err, parley.ErrNotFound): // deleted meanwhile
+			err = nil
+		case !fatal(ctx, err):
+			_, err = d.rebuild(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // again has the store look once more after sessions were rebuilt: what it does

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,12 +27,20 @@ func (d *doctor) repair(ctx context.Context, id parley.SessionID, found []parley
 	if failed != "" {
 		return found, withDetail(found, failed), nil
 	}
+	all = append(found, forgotten...)
 	s, err := d.store.Session(ctx, parley.SeeAll(), id)
-	if err != nil {
+	switch {
+	case err == nil:
+		left, _, err = d.steady(ctx, s)
+		return all, left, err
+	case errors.Is(err, parley.ErrNotFound): // deleted meanwhile
+		return nil, nil, nil
+	case fatal(ctx, err):
 		return nil, nil, fmt.Errorf("look at session %s again: %w", id, err)
 	}
-	left, _, err = d.steady(ctx, s)
-	return append(found, forgotten...), left, err
+	unreadable := parley.Problem{Kind: KindUnreadable, Session: id, Detail: "it cannot be read after it was rebuilt: " + err.Error()}
+	all = append(all, unreadable)
+	return all, all, nil
 }
 
 // rebuild has the store rebuild a session. failed is what to add to the problems

@@ -1,6 +1,7 @@
 package keep_test
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/keep"
+	"github.com/parley-run/parley/sqlite"
 )
 
 // A log that cannot be read cannot be added up. What waits for that is left, and says so.
@@ -71,5 +73,27 @@ func TestDoctor_RebuildMovesSession(t *testing.T) {
 	report := doctor(t, open(t, path, false), keep.Config{Rebuild: true, Workers: 1})
 	if diff := cmp.Diff([]string{"cli:old gap", "cli:old queued"}, named(report)); diff != "" || report.Sessions != sessions+1 {
 		t.Errorf("checked %d sessions, found (-want +got):\n%s", report.Sessions, diff)
+	}
+}
+
+// shortList is a store whose list of sessions cannot be read.
+type shortList struct{ *sqlite.Store }
+
+func (shortList) Sessions(context.Context, parley.Visibility, parley.SessionQuery) (parley.SessionPage, error) {
+	return parley.SessionPage{}, parley.Errorf(parley.CodeInternal, "a row is damaged")
+}
+
+// A session that the list does not give is rebuilt for what the store has found.
+func TestDoctor_RebuildsUnlisted(t *testing.T) {
+	t.Parallel()
+	path := clinic(t)
+	harm(t, path, `UPDATE heads SET last_seq = 3 WHERE nr = (SELECT nr FROM sessions WHERE id = 'cli:queue')`)
+	store := open(t, path, false)
+	report := doctor(t, shortList{store}, keep.Config{Rebuild: true})
+	if diff := cmp.Diff([]string{" unreadable", "cli:queue last_seq"}, named(report)); diff != "" || report.Fixed != 1 || report.Remaining != 1 {
+		t.Errorf("fixed %d, found (-want +got):\n%s", report.Fixed, diff)
+	}
+	if report := doctor(t, store, keep.Config{}); !report.OK() {
+		t.Errorf("afterwards: %v", named(report))
 	}
 }
