@@ -27,7 +27,7 @@ func (d *doctor) repair(ctx context.Context, id parley.SessionID, found []parley
 	if failed != "" {
 		return found, withDetail(found, failed), nil
 	}
-	all = append(found, forgotten...)
+	all = slices.Concat(found, forgotten)
 	s, err := d.store.Session(ctx, parley.SeeAll(), id)
 	switch {
 	case err == nil:
