@@ -169,37 +169,39 @@ func TestFaultReverts_ReadMeanwhile(t *testing.T) {
 func TestFaultReverts_ReadAtOnce(t *testing.T) {
 	t.Parallel()
 	seed, refusals := soak.Seed(t), 0
-	for i := range uint64(soak.Count(15, 150)) {
-		r := newRig(t, seed+i)
-		r.start()
-		moved := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Do: func() {}})
-		r.fillWAL(moved) // so that it starts over
-		fault := r.faults.Inject(reverted)
-		over := make(chan struct{})
-		var work sync.WaitGroup
-		for range 2 {
-			work.Go(func() {
-				for {
-					if _, _, err := readLog(t.Context(), r.store); err != nil && !errors.Is(err, parley.ErrUnavailable) {
-						t.Errorf("seed %d: %v", seed+i, err)
-						return
+	for i := range uint64(soak.Count(15, 60)) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { // which lets go of its disk when it ends
+			r := newRig(t, seed+i)
+			r.start()
+			moved := r.faults.Inject(faultvfs.Rule{Op: faultvfs.Sync, Kind: faultvfs.DB, Do: func() {}})
+			r.fillWAL(moved) // so that it starts over
+			fault := r.faults.Inject(reverted)
+			over := make(chan struct{})
+			var work sync.WaitGroup
+			for range 2 {
+				work.Go(func() {
+					for {
+						if _, _, err := readLog(t.Context(), r.store); err != nil && !errors.Is(err, parley.ErrUnavailable) {
+							t.Errorf("seed %d: %v", seed+i, err)
+							return
+						}
+						select {
+						case <-over:
+							return
+						default:
+						}
 					}
-					select {
-					case <-over:
-						return
-					default:
-					}
-				}
-			})
-		}
-		func() {
-			defer work.Wait()
-			defer close(over)
-			if r.commitUntil(fault, false) != nil {
-				refusals++
+				})
 			}
-		}()
-		r.cut()
+			func() {
+				defer work.Wait()
+				defer close(over)
+				if r.commitUntil(fault, false) != nil {
+					refusals++
+				}
+			}()
+			r.cut()
+		})
 	}
 	t.Logf("%d refusals", refusals)
 	if refusals == 0 {
@@ -213,48 +215,50 @@ func TestFaultReverts_InGroup(t *testing.T) {
 	t.Parallel()
 	seed, losses := soak.Seed(t), 0
 	for i := range uint64(soak.Count(8, 80)) {
-		r := newRig(t, seed+i)
-		r.start()
-		r.startAlone()
-		smallSession := func(n int) parley.SessionID { return parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, n)) }
-		// What is small has an intent, so the mover alone syncs the WAL, but for its header.
-		small := func(n int) error {
-			b := newcomer(n)
-			b.Sessions[0].Session = smallSession(n)
-			b.Sessions[0].Create.Metadata = map[string]string{"padding": strings.Repeat("x", 10_000)}
-			_, err := r.store.Commit(t.Context(), b)
-			return err
-		}
-		if err := small(0); err != nil {
-			t.Fatal(err)
-		}
-		var held atomic.Bool
-		lost, answer := make(chan bool, 1), make(chan error, 1)
-		rule, last := reverted, 1_000_000
-		rule.Err = sqlite3.IOERR_FSYNC
-		rule.Do = func() {
-			release := sqlite.HoldRecorded(r.store)
-			held.Store(true)
-			go func() {
-				lost <- sqlite.AwaitFailedSync(r.store)
-				go func() { answer <- small(last) }()
-				for !sqlite.IsTaken(r.store, smallSession(last)) {
-					runtime.Gosched()
-				}
-				release()
-			}()
-		}
-		r.faults.Inject(rule)
-		for n := 1; !held.Load(); n++ {
-			if err := small(n); err != nil && !held.Load() {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { // which lets go of its disk when it ends
+			r := newRig(t, seed+i)
+			r.start()
+			r.startAlone()
+			smallSession := func(n int) parley.SessionID { return parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, n)) }
+			// What is small has an intent, so the mover alone syncs the WAL, but for its header.
+			small := func(n int) error {
+				b := newcomer(n)
+				b.Sessions[0].Session = smallSession(n)
+				b.Sessions[0].Create.Metadata = map[string]string{"padding": strings.Repeat("x", 10_000)}
+				_, err := r.store.Commit(t.Context(), b)
+				return err
+			}
+			if err := small(0); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if err := <-answer; <-lost {
-			losses++
-			wantUnavailable(t, err)
-		}
-		r.cut()
+			var held atomic.Bool
+			lost, answer := make(chan bool, 1), make(chan error, 1)
+			rule, last := reverted, 1_000_000
+			rule.Err = sqlite3.IOERR_FSYNC
+			rule.Do = func() {
+				release := sqlite.HoldRecorded(r.store)
+				held.Store(true)
+				go func() {
+					lost <- sqlite.AwaitFailedSync(r.store)
+					go func() { answer <- small(last) }()
+					for !sqlite.IsTaken(r.store, smallSession(last)) {
+						runtime.Gosched()
+					}
+					release()
+				}()
+			}
+			r.faults.Inject(rule)
+			for n := 1; !held.Load(); n++ {
+				if err := small(n); err != nil && !held.Load() {
+					t.Fatal(err)
+				}
+			}
+			if err := <-answer; <-lost {
+				losses++
+				wantUnavailable(t, err)
+			}
+			r.cut()
+		})
 	}
 	t.Logf("%d losses", losses)
 	if losses == 0 {
