@@ -166,7 +166,7 @@ func TestFaultReverts_ReadMeanwhile(t *testing.T) {
 
 // TestFaultReverts_ReadAtOnce: somebody reads all the time. From the moment such a sync fails nobody is given what the WAL has in its place, which
 // may be frames of an earlier use of it.
-func TestFaultReverts_ReadAtOnce(t *testing.T) {
+func TestFaultReverts_ReadAtOnce(t *testing.T) { //nolint:tparallel // one after the other: each has a disk of a hundred megabytes
 	t.Parallel()
 	seed, refusals := soak.Seed(t), 0
 	for i := range uint64(soak.Count(15, 60)) {
@@ -211,7 +211,7 @@ func TestFaultReverts_ReadAtOnce(t *testing.T) {
 
 // TestFaultReverts_InGroup: such a sync fails while the writer is in the middle of a group whose commit syncs nothing. What that has met may have
 // been nonsense, so nobody is told that it succeeded.
-func TestFaultReverts_InGroup(t *testing.T) {
+func TestFaultReverts_InGroup(t *testing.T) { //nolint:tparallel // one after the other: each has a disk of a hundred megabytes
 	t.Parallel()
 	seed, losses := soak.Seed(t), 0
 	for i := range uint64(soak.Count(8, 80)) {
