@@ -46,7 +46,7 @@ type killPlan struct {
 	Lines int
 	// Delay kills after a time from the start, wherever the process is.
 	Delay time.Duration
-	// The process halts before the Nth operation of a kind and is killed there.
+	// The process halts before the Nth operation of a kind and is killed there; 0: it does not.
 	// AfterOpen counts from when the store is open.
 	Nth       int
 	Op        faultvfs.Op
@@ -86,10 +86,11 @@ func crashHelper(env string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(2)
 	}()
-	faults := faultvfs.NewFaults(nil)
-	vfs.Register("crash", faults)
-	arm := func() {
-		if plan.Nth > 0 {
+	cfg, arm := sqlite.Config{Key: plan.Key}, func() {}
+	if plan.Nth > 0 { // else it has the files that a program has, with intents that go past the system's memory
+		faults := faultvfs.NewFaults(nil)
+		vfs.Register("crash", faults)
+		cfg, arm = sqlite.WithVFS(cfg, "crash"), func() {
 			faults.Inject(faultvfs.Rule{Op: plan.Op, Kind: plan.Kind, Nth: plan.Nth, Do: func() {
 				fmt.Println(haltLine)
 				select {}
@@ -99,7 +100,7 @@ func crashHelper(env string) error {
 	if !plan.AfterOpen {
 		arm()
 	}
-	s, err := sqlite.Open(context.Background(), filepath.Join(plan.Dir, "store.db"), sqlite.WithVFS(sqlite.Config{Key: plan.Key}, "crash"))
+	s, err := sqlite.Open(context.Background(), filepath.Join(plan.Dir, "store.db"), cfg)
 	if err != nil {
 		return err
 	}
