@@ -66,7 +66,8 @@ type SessionChange struct {
 	Deliveries []DeliveryChange
 	// Notices are added or consumed.
 	Notices []NoticeChange
-	// Redact takes away the bodies of these events and every copy of them.
+	// Redact takes away the bodies of these events and every copy of them. An open
+	// turn that a message is of loses its opaque state, which may have a copy, too.
 	// Only redactable types can be named.
 	Redact []uint64
 	// Delete removes the session, at the end. Its inputs stay as names without

@@ -96,9 +96,12 @@ func (t *tx) redactInput(p place, ref parley.InputRef) ([]place, error) {
 	return []place{{log: p.log, seq: shown}}, nil
 }
 
-// redactMessage empties the journalled results of a message; the inputs it shows
-// are copies.
+// redactMessage empties the journalled results of a message, and the state of its turn, which may have the message in the form of a
+// provider; the inputs it shows are copies.
 func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copies []place, err error) {
+	if err := t.c.exec(`UPDATE turns SET opaque = NULL WHERE session = ? AND id = ? AND opaque IS NOT NULL`, p.log, turn); err != nil {
+		return nil, err
+	}
 	for _, part := range m.Parts {
 		if part.Result == nil {
 			continue

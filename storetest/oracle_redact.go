@@ -62,12 +62,16 @@ func (o *oracle) erase(e *oracleEvent) {
 		}
 	}
 	if isMessage && o.alive(e.Session, e.writer) {
-		o.sessions[e.Session].eraseResults(e.Turn, m.Parts)
+		o.sessions[e.Session].eraseJournal(e.Turn, m.Parts)
 	}
 }
 
-// eraseResults clears the results in the journal that a message copied.
-func (s *oracleSession) eraseResults(turn parley.TurnID, parts []parley.Part) {
+// eraseJournal clears the results in the journal that a message copied, and the state of its turn.
+func (s *oracleSession) eraseJournal(turn parley.TurnID, parts []parley.Part) {
+	if t, known := s.turns[turn]; known {
+		t.Opaque = nil
+		s.turns[turn] = t
+	}
 	for _, p := range parts {
 		if p.Result == nil {
 			continue

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/parley-run/parley"
@@ -208,7 +209,16 @@ func redactCopies(f *fixture) {
 			f.equal("text of "+string(d.ID), "", d.Text)
 		}
 	}
+	var state parley.SessionChange
+	state.Session = home
+	for _, turn := range []parley.TurnID{"t1", "t2"} {
+		state.Turns = append(state.Turns, parley.TurnChange{ID: turn, Opaque: []byte("secret")})
+	}
+	f.change(state)
 	f.change(redact(home, 3))
+	for _, turn := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) { return s.OpenTurns(ctx, all, home) }) {
+		f.equal(fmt.Sprintf("%s has no state any more", turn.ID), turn.ID == "t1", len(turn.Opaque) == 0)
+	}
 	for _, turn := range []parley.TurnID{"t1", "t2"} {
 		for _, call := range f.calls(turn) {
 			want := `"secret"`
