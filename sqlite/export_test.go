@@ -31,15 +31,29 @@ func WithSynchronous(cfg Config, mode string) Config {
 // NewestVersion is the version of the schema.
 func NewestVersion() int { return newest() }
 
-// MigrateTo moves the schema of an open store, up or down.
-func MigrateTo(ctx context.Context, s *Store, version int) error {
+// MigrateTo moves the schema of a store that nobody has open, up or down, to one version after the other.
+func MigrateTo(ctx context.Context, path string, cfg Config, versions ...int) (err error) {
+	path, err = realPath(path)
+	if err != nil {
+		return err
+	}
+	s := &Store{path: path, cfg: cfg, vfs: cfg.vfs}
+	if err := s.registerVFS(); err != nil {
+		return err
+	}
+	defer s.unregisterVFS()
 	c, err := s.connectWriter()
 	if err != nil {
 		return err
 	}
-	from, err := readVersion(s.path, c)
-	if err == nil {
-		err = migrate(ctx, c, from, version)
+	for _, version := range versions {
+		from, readErr := readVersion(path, c)
+		if err = readErr; err == nil {
+			err = migrate(ctx, c, from, version)
+		}
+		if err != nil {
+			break
+		}
 	}
 	return errors.Join(err, c.close())
 }

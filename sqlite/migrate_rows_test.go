@@ -131,15 +131,10 @@ func checkEveryColumnVaries(t *testing.T, path string) {
 func emptyOfFormat(t *testing.T, format int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "empty.db")
-	s := openStore(t, path)
-	for _, to := range []int{0, format} {
-		if err := sqlite.MigrateTo(t.Context(), s, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
+	if err := openStore(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
+	migrateTo(t, path, 0, format)
 	return path
 }
 

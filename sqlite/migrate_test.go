@@ -46,37 +46,20 @@ func schema(t *testing.T, path string) (definitions []string, version int) {
 }
 
 // migrateTo moves a store at rest.
-func migrateTo(t *testing.T, path string, version int) {
+func migrateTo(t testing.TB, path string, versions ...int) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, sqlite.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sqlite.MigrateTo(t.Context(), s, version); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
+	if err := sqlite.MigrateTo(t.Context(), path, sqlite.Config{}, versions...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestMigrationsUpDownAndUpAgain(t *testing.T) {
+// TestMigrations_Schema looks at what the suite cannot see: the schema on the way back and up again, and the copy that is kept.
+func TestMigrations_Schema(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "parley.db")
-	first, err := sqlite.Open(t.Context(), path, sqlite.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyed := said("cli:a", "hello")
-	keyed.Sessions[0].Create.Key = "k"
-	keyed.Keys = []parley.KeyChange{{Key: "k", Session: "cli:a"}, {Key: "nowhere"}}
-	keyed.Aliases = []parley.AliasChange{{Alias: "short", Key: "k"}}
-	commit(t, first, keyed)
-	another := said("cli:b", "hello")
-	another.Sessions[0].Create.Key = "k"
-	commit(t, first, another)
-	commit(t, first, said("cli:c", "hello"))
+	first := openStore(t, path)
+	commit(t, first, said("cli:a", "hello"))
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,25 +73,7 @@ func TestMigrationsUpDownAndUpAgain(t *testing.T) {
 			t.Fatalf("down to %d: version %d", down, version)
 		}
 		var notices []string
-		s, err := sqlite.Open(t.Context(), path, sqlite.Config{TellFunc: func(n string) { notices = append(notices, n) }})
-		if err != nil {
-			t.Fatalf("up from %d: %v", down, err)
-		}
-		got, err := s.Session(t.Context(), parley.SeeAll(), "cli:a")
-		if err != nil || got.Preview != "hello" || got.Key != "k" {
-			t.Fatalf("up from %d: got %q of %q, %v", down, got.Preview, got.Key, err)
-		}
-		for name, want := range map[string]parley.SessionID{"short": "cli:a", "k": "cli:a", "nowhere": ""} {
-			if entry, err := s.Lookup(t.Context(), parley.SeeAll(), name); err != nil || entry.Current != want {
-				t.Fatalf("up from %d: %q leads to %q, %v", down, name, entry.Current, err)
-			}
-		}
-		if got, err := s.Session(t.Context(), parley.SeeAll(), "cli:c"); err != nil || got.Key != "" {
-			t.Fatalf("up from %d: a session without a key has %q, %v", down, got.Key, err)
-		}
-		if page, err := s.Sessions(t.Context(), parley.SeeAll(), parley.SessionQuery{Key: "k"}); err != nil || len(page.Sessions) != 2 {
-			t.Fatalf("up from %d: %d sessions of the key, %v", down, len(page.Sessions), err)
-		}
+		s := openWith(t, path, sqlite.Config{TellFunc: func(n string) { notices = append(notices, n) }})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -250,15 +215,25 @@ func TestUpgradeThatFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "parley.db")
+	if err := openStore(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
 	migrateTo(t, path, sqlite.NewestVersion()-1)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = sqlite.Open(ctx, path, sqlite.Config{TellFunc: func(string) { cancel() }}) // it is told when the copy is there
+	var said []string
+	_, err = sqlite.Open(ctx, path, sqlite.Config{TellFunc: func(s string) { // when the copy is there
+		cancel()
+		said = append(said, s)
+	}})
 	if err == nil || ctx.Err() == nil {
 		t.Fatalf("it was upgraded, %v", err)
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "is kept in") || !strings.Contains(said[1], "copy of it was removed") {
+		t.Errorf("it says %q", said)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the store is not as it was, %v", err)

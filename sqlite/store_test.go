@@ -20,9 +20,18 @@ func TestStore(t *testing.T) {
 
 // harness opens stores for the suite.
 func harness() storetest.Harness {
+	config := func(dir string) sqlite.Config {
+		return sqlite.Config{Key: someKey(int(crc32.ChecksumIEEE([]byte(dir))))}
+	}
 	return storetest.Harness{
 		Open: func(t testing.TB, dir string) parley.Store {
-			return openWith(t, filepath.Join(dir, "parley.db"), sqlite.Config{Key: someKey(int(crc32.ChecksumIEEE([]byte(dir))))})
+			return openWith(t, filepath.Join(dir, "parley.db"), config(dir))
+		},
+		Newest: sqlite.NewestVersion(),
+		MoveTo: func(t testing.TB, dir string, format int) {
+			if err := sqlite.MigrateTo(t.Context(), filepath.Join(dir, "parley.db"), config(dir), format); err != nil {
+				t.Fatal(err)
+			}
 		},
 		Crash: func(t testing.TB, s parley.Store) {
 			if err := sqlite.Abandon(s.(*sqlite.Store)); err != nil {

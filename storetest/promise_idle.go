@@ -10,11 +10,13 @@ import (
 )
 
 // testIdleIsFree: many sessions that nobody uses take no goroutine and no file, and make no read cost more, and neither does a long log. A few
-// pages more are what a deeper tree takes.
+// pages more are what a deeper tree takes. Sessions that were used are idle, too: what a store keeps of them for the next use is bounded.
 func testIdleIsFree(f *fixture) {
 	const (
 		few, many = 100, 2000
-		deeper    = 8 // pages
+		deeper    = 8       // pages
+		late      = 8       // goroutines, and files, that a store begins to need only after a while
+		kept      = 2 << 20 // bytes of memory that a store may keep for sessions that were used
 	)
 	f.change(newSession(home))
 	grow := func(from, to int) {
@@ -51,8 +53,8 @@ func testIdleIsFree(f *fixture) {
 			return err
 		},
 	}
-	measure := func() (costs map[string]int64, goroutines, files int) {
-		costs = map[string]int64{}
+	costsOfReads := func() map[string]int64 {
+		costs := map[string]int64{}
 		for name, read := range reads {
 			f.reopen() // what is kept in memory would hide what a read costs
 			if err := read(f.Context(), f.store); err != nil {
@@ -62,23 +64,48 @@ func testIdleIsFree(f *fixture) {
 				costs[name] = f.h.Cost(f.store)
 			}
 		}
-		list, err := os.ReadDir("/proc/self/fd") // where there is such a thing
-		if err != nil {
-			list = nil
+		return costs
+	}
+	use := func(from, to int) {
+		for i := from; i < to; i++ {
+			id := parley.SessionID(fmt.Sprintf("cli:idle%d", i))
+			f.change(appendTo(id, reply("used", "hello again")))
+			f.session(id)
 		}
-		return costs, runtime.NumGoroutine(), len(list)
 	}
 	grow(0, few)
-	before, goroutines, files := measure()
+	before := costsOfReads()
+	use(0, few)
+	held := holdings()
 	grow(few, many)
-	after, moreGoroutines, moreFiles := measure()
-	f.Logf("with %d: %v; with %d: %v", few, before, many, after)
+	use(few, many)
+	heldThen := holdings()
+	after := costsOfReads()
+	f.Logf("with %d: %v, %+v; with %d: %v, %+v", few, before, held, many, after, heldThen)
 	for name, cost := range after {
 		if cost > before[name]+deeper {
 			f.Errorf("%s costs %d with %d sessions, and %d with %d", name, cost, many, before[name], few)
 		}
 	}
-	if moreGoroutines > goroutines || moreFiles > files {
-		f.Errorf("%d sessions have %d goroutines and %d files, %d have %d and %d", many, moreGoroutines, moreFiles, few, goroutines, files)
+	if heldThen.goroutines > held.goroutines+late || heldThen.files > held.files+late || heldThen.memory > held.memory+kept {
+		f.Errorf("%d sessions that were used hold %+v, %d hold %+v", many, heldThen, few, held)
 	}
+}
+
+// held is what a process holds.
+type held struct {
+	goroutines, files int
+	memory            uint64 // bytes, without what is garbage
+}
+
+func holdings() held {
+	list, err := os.ReadDir("/proc/self/fd") // where there is such a thing
+	if err != nil {
+		list = nil
+	}
+	runtime.GC()
+	runtime.GC() // what pools have kept goes at the second
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return held{runtime.NumGoroutine(), len(list), m.HeapAlloc}
 }

@@ -35,6 +35,11 @@ type Harness struct {
 	// Check looks below the reads of a store, and says what is wrong there.
 	// Optional. It is called when a test or a sequence has done all it does.
 	Check func(ctx context.Context, s parley.Store) error
+	// Newest is the format of what a store has stored, a number that each migration raises, and
+	// MoveTo brings a store that nobody has open to an older one, by the way back of each migration. Open upgrades it.
+	// [Run] needs them.
+	Newest int
+	MoveTo func(t testing.TB, dir string, format int)
 	// Cost gives what reads have cost since it was last asked, in pages or the
 	// like. Optional; without it the costs of reads are not compared.
 	Cost func(s parley.Store) int64
@@ -46,9 +51,15 @@ type test struct {
 	run  func(*fixture)
 }
 
-// Run runs the suite: the named tests and, last, [RunRandom]. The promises are tests of their own; see [RunPromise].
+// Run runs the suite: the named tests, those of migrations and, last, [RunRandom]. The promises are tests of their own; see [RunPromise].
 func Run(t *testing.T, h Harness) {
 	runNamed(t, h)
+	t.Run("Migrations", func(t *testing.T) {
+		t.Parallel()
+		for _, one := range migrationTests {
+			one.start(t, h)
+		}
+	})
 	t.Run("Random", func(t *testing.T) {
 		t.Parallel()
 		RunRandom(t, h, RandomConfig{})
