@@ -3,11 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/disk"
 )
 
@@ -17,25 +15,16 @@ import (
 func (s *Store) create(ctx context.Context) error {
 	made := &Store{path: s.path + ".new", cfg: s.cfg, vfs: s.vfs, writerVFS: s.writerVFS}
 	if err := made.build(ctx); err != nil {
-		return notMade(errors.Join(err, removeStore(made.path)))
+		return notOpened("cannot make the store", errors.Join(err, removeStore(made.path)))
 	}
 	err := os.Rename(made.path, s.path)
 	if err == nil {
 		err = disk.SyncFolder(filepath.Dir(s.path))
 	}
 	if err != nil {
-		return notMade(errors.Join(err, removeStore(made.path)))
+		return notOpened("cannot make the store", errors.Join(err, removeStore(made.path)))
 	}
 	return nil
-}
-
-// notMade says why there is no store, and what to do where that is known.
-func notMade(err error) error {
-	said := translate(opOpen, fmt.Errorf("cannot make the store: %w", err))
-	if parley.CodeOf(said) == parley.CodeInternal {
-		return &parley.Error{Code: parley.CodeUnavailable, Op: opOpen, Message: "cannot make the store", Err: err}
-	}
-	return said
 }
 
 // build makes an empty store of the newest version, and nothing beside it.

@@ -38,7 +38,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 		return false, invalid("the store %s is not there, but a part of it is, %s; put the store back, or move what begins with %s away to begin anew",
 			path, left, filepath.Base(path)+"-")
 	case err != nil:
-		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return false, notOpened(cannotRead, err)
 	case info.IsDir():
 		return false, invalid("%s is a folder; a store is a file", path)
 	case info.Size() == 0:
@@ -100,7 +100,7 @@ func leftBeside(path string) (name string, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist), suffix == walIndexSuffix: // which says nothing by itself
 		case err != nil:
-			return "", parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+			return "", notOpened(cannotRead, err)
 		case info.Size() > 0:
 			return path + suffix, nil
 		}
@@ -157,13 +157,13 @@ func readHeader(path string, key []byte) (header []byte, err error) {
 func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return nil, notOpened(cannotRead, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	page := make([]byte, pageBytes)
 	n, err := io.ReadFull(f, page)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return nil, notOpened(cannotRead, err)
 	}
 	plain := bytes.HasPrefix(page[:n], magic)
 	switch {
@@ -173,7 +173,7 @@ func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	case key == nil:
 		return page[:min(n, headerSize)], nil
 	case plain:
-		return nil, invalid("%s is not encrypted, but was opened with a key", path)
+		return nil, invalid("%s is not encrypted, but was opened with a key; open it without one", path)
 	case n < pageBytes:
 		return nil, errTruncated(path)
 	}
@@ -182,7 +182,7 @@ func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	}
 	page = adiantum.New(key).Decrypt(page, make([]byte, tweakBytes))
 	if !bytes.HasPrefix(page, magic) {
-		return nil, invalid("the key does not fit the store %s, or the file is damaged", path)
+		return nil, invalid("the key does not fit the store %s, or the file is damaged; give the key it was encrypted with, or restore a backup", path)
 	}
 	return page[:headerSize], nil
 }
@@ -214,7 +214,7 @@ func Encrypted(path string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return false, notOpened(cannotRead, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	begin := make([]byte, len(magic))
@@ -222,7 +222,7 @@ func Encrypted(path string) (bool, error) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return false, nil
 		}
-		return false, parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return false, notOpened(cannotRead, err)
 	}
 	return !bytes.Equal(begin, magic), nil
 }
@@ -237,7 +237,7 @@ func checkLength(path string, header []byte) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return notOpened(cannotRead, err)
 	}
 	pages := int64(binary.BigEndian.Uint32(header[28:]))
 	if info.Size() < pageSize(header)*pages {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/parley-run/parley"
 	"github.com/parley-run/parley/internal/disk"
 )
 
@@ -91,6 +90,7 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 		_, _, walErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 		if is, _ := readVersion(s.path, c); kept != "" && walErr == nil && is == version {
 			err = errors.Join(err, os.Remove(kept))
+			s.cfg.TellFunc("the upgrade failed; the store is as it was, and the copy of it was removed")
 		}
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Store) keepCopy(c *conn, version int) (kept string, err error) {
 	}
 	kept = fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
 	if err := copyFile(s.path, kept); err != nil {
-		return "", parley.Errorf(parley.CodeUnavailable, "the store has to be upgraded, but no copy could be kept: %v", err)
+		return "", notOpened("the store has to be upgraded, but no copy of it could be kept", err)
 	}
 	s.cfg.TellFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
 		"to go back, stop Parley, put that file in place of %s, remove %s-* (what the newer one has left there), and use the Parley that wrote it",
