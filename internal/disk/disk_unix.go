@@ -48,13 +48,24 @@ func KeepOwner(path string, old fs.FileInfo) error {
 	return TakeOwner(path, old)
 }
 
-// TakeOwner gives the file or folder at path the owner of another, if it has a
-// different one.
+// TakeOwner gives the file or folder at path the owner and the group of another, if
+// it has different ones. A group that its owner is not in, and so may not give, is
+// left as it is.
 func TakeOwner(path string, other fs.FileInfo) error {
-	if is, ok := other.Sys().(*syscall.Stat_t); ok && int(is.Uid) != os.Geteuid() {
-		return os.Lchown(path, int(is.Uid), int(is.Gid))
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
 	}
-	return nil
+	is, ok := info.Sys().(*syscall.Stat_t)
+	want, ok2 := other.Sys().(*syscall.Stat_t)
+	if !ok || !ok2 || is.Uid == want.Uid && is.Gid == want.Gid {
+		return nil
+	}
+	err = os.Lchown(path, int(want.Uid), int(want.Gid))
+	if is.Uid == want.Uid && errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 // Links gives how many names a file has.
