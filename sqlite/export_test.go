@@ -101,6 +101,13 @@ func HoldRecorded(s *Store) (release func()) {
 	return holdWith(s, &parley.Batch{At: time.Now().UTC()}, func(*tx) error { return nil })
 }
 
+// IsClosing reports whether Close was called.
+func IsClosing(s *Store) bool {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return s.writer.closed
+}
+
 // IsTaken reports whether a batch of that session is handed over to the writer.
 func IsTaken(s *Store, id parley.SessionID) bool {
 	s.writer.mu.Lock()

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ func (w *writer) stop() {
 }
 
 // close closes the connections, after stop. All that is in the WAL is moved before, if nobody reads it, and the last connection takes
-// the WAL away. If that fails, the WAL stays for who opens the store next.
+// the WAL away. If that fails, or the WAL has lost something, it stays for who opens the store next.
 func (w *writer) close() error {
 	err := w.wal.mover.close()
 	if w.store.cfg.ReadOnly {
@@ -32,10 +33,14 @@ func (w *writer) close() error {
 		err = errors.Join(err, w.moveAtLast())
 	}
 	if w.conn == nil {
-		return err
+		return cmp.Or(err, w.walHealth.lostErr())
 	}
 	w.checkWALAfterFailure()
-	if w.wal.mustRenew {
+	switch lost := w.walHealth.lostErr(); {
+	case lost != nil:
+		// SQLite would take it for a WAL of which all was moved, and take it away.
+		err = cmp.Or(errors.Join(err, w.conn.keepWAL()), lost)
+	case w.wal.mustRenew:
 		forgetErr := forgetMoved(w.store.path)
 		if errors.Is(forgetErr, fs.ErrNotExist) {
 			forgetErr = nil // without an index nothing counts as moved
@@ -66,8 +71,12 @@ func (w *writer) moveAtLast() error {
 	if err == nil {
 		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
 	}
-	if errors.Is(err, sqlite3.BUSY) {
+	switch {
+	case errors.Is(err, sqlite3.BUSY):
 		return nil // another process reads, and takes it away in the end
+	case err == nil && w.wal.mustEmpty:
+		// Where another process has the store open, the intents stay, too.
+		return w.emptyIntents()
 	}
 	return err
 }
