@@ -115,8 +115,9 @@ func (h *walHealth) checkLocked(f vfs.File) error {
 
 // lookLocked compares the WAL with how many frames commits have put there.
 func (h *walHealth) lookLocked(f vfs.File) error {
+	frames := h.frames.Load() // before: where the sync was the mover's, commits go on
 	whole, err := wholeFrames(f)
-	if err == nil && int64(whole) < h.frames.Load() {
+	if err == nil && int64(whole) < frames {
 		h.lost.Store(true)
 	}
 	return err
