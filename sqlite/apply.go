@@ -69,6 +69,11 @@ func (p *prepared) apply(t *tx) error {
 // findDuplicate looks for an admitted input that is there already, and makes it
 // the result. The same name with other content is a conflict.
 func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
+	ofWhatIsGone, err := p.isOfWhatIsGone(t)
+	if err != nil {
+		return false, err
+	}
+	t.tookAway = t.tookAway || ofWhatIsGone
 	for i := range p.changes {
 		for j := range p.changes[i].inputs {
 			ref := p.changes[i].Admit[j].Ref
@@ -99,4 +104,29 @@ func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
 		}
 	}
 	return found, refusal
+}
+
+// isOfWhatIsGone reports whether a batch is of a session that is not there, or expects an event that was taken away. It is refused, and
+// may have what they said: whoever made it has read that before.
+func (p *prepared) isOfWhatIsGone(t *tx) (bool, error) {
+	for _, e := range p.Expect {
+		if e, ok := e.(parley.EventIntact); ok {
+			if intact, err := t.intact(e); !intact && (err == nil || refused(err)) {
+				return true, nil
+			} else if err != nil {
+				return false, err
+			}
+		}
+	}
+	for i := range p.changes {
+		if p.changes[i].Create != nil {
+			continue
+		}
+		if _, err := t.head(p.changes[i].Session); refused(err) {
+			return true, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }

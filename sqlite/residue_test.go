@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -263,10 +264,35 @@ func TestRedactedTextDoesNotComeAgain(t *testing.T) {
 			if commit(t, s, b).Duplicate == nil {
 				t.Error("it is not known any more")
 			}
-			// Intents are emptied after the answer, and before the next group.
-			commit(t, s, parley.Batch{At: instant})
-			if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
-				t.Errorf("the text is in %v", names)
+			hasLeft := func(how string) {
+				t.Helper()
+				// Intents are emptied after the answer, and before the next group.
+				commit(t, s, parley.Batch{At: instant})
+				if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
+					t.Errorf("%s: the text is in %v", how, names)
+				}
+			}
+			hasLeft("the input again")
+			// Who has read it before, and now sends it on.
+			for how, late := range map[string]parley.Batch{
+				"expected to be intact": {Expect: []parley.Expectation{parley.EventIntact{Session: "cli:a", Seq: 2}}},
+				"of its session":        {},
+			} {
+				if len(late.Expect) == 0 && takeAway.Redact != nil {
+					continue // the session is there, and nothing tells
+				}
+				late.At = instant
+				late.Sessions = []parley.SessionChange{{Session: "cli:a", Deliveries: []parley.DeliveryChange{{New: &parley.Delivery{
+					ID: "d1", Kind: parley.DeliveryMessage, Seq: 2, Target: parley.Target{Channel: "telegram", Chat: "7"},
+					Text: "<<secret>>", State: parley.DeliveryPending,
+				}}}}}
+				if !sqlite.Recordable(late) {
+					t.Errorf("%s: it is not written down, so this proves nothing", how)
+				}
+				if _, err := s.Commit(t.Context(), late); !errors.Is(err, parley.ErrConflict) && !errors.Is(err, parley.ErrNotFound) {
+					t.Errorf("%s: %v, want a refusal", how, err)
+				}
+				hasLeft(how)
 			}
 		})
 	}
