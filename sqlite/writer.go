@@ -270,6 +270,7 @@ func (w *writer) tend() {
 		w.reopenWhenDue()
 	} else {
 		w.retryIntents()
+		w.shortenIntents()
 	}
 	w.tendWAL()
 	if w.conn != nil && w.walHealth.lostErr() != nil {

@@ -173,6 +173,16 @@ func (w *writer) emptyIntents() error {
 	return nil
 }
 
+// shortenIntents syncs the WAL if the intents have grown long, which lets a file of them start over.
+func (w *writer) shortenIntents() {
+	if !w.intents.tooLong.CompareAndSwap(true, false) {
+		return
+	}
+	if err := w.syncWAL(); err != nil {
+		_ = w.giveUp() // the next commit says why, if it still is so
+	}
+}
+
 // retryIntents empties intents that could not be emptied after a failure, so that they are written again.
 func (w *writer) retryIntents() {
 	w.mu.Lock()
