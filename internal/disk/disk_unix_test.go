@@ -28,7 +28,7 @@ func TestWriteFile_Group(t *testing.T) {
 		groups, other = []int{os.Getegid()}, 0
 	}
 	path := filepath.Join(t.TempDir(), "shared")
-	if err := os.WriteFile(path, []byte("one"), 0o640); err != nil { //nolint:gosec // G306: the mode is what this is about
+	if err := os.WriteFile(path, []byte("one"), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(path, -1, groups[other]); err != nil {
