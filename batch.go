@@ -67,7 +67,8 @@ type SessionChange struct {
 	// Notices are added or consumed.
 	Notices []NoticeChange
 	// Redact takes away the bodies of these events and every copy of them. An open
-	// turn that a message is of loses its opaque state, which may have a copy, too.
+	// turn that a message is of loses its opaque state, which may have a copy, too;
+	// who runs it may write that again.
 	// Only redactable types can be named.
 	Redact []uint64
 	// Delete removes the session, at the end. Its inputs stay as names without

@@ -119,10 +119,14 @@ func (p *prepared) isOfWhatIsGone(t *tx) (bool, error) {
 		}
 	}
 	for i := range p.changes {
-		if p.changes[i].Create != nil {
-			continue
+		of := p.changes[i].Session
+		if create := p.changes[i].Create; create != nil {
+			if create.Fork == nil {
+				continue
+			}
+			of = create.Fork.Session
 		}
-		if _, err := t.head(p.changes[i].Session); refused(err) {
+		if _, err := t.head(of); refused(err) {
 			return true, nil
 		} else if err != nil {
 			return false, err

@@ -22,12 +22,12 @@ func TestIntents_StayShort(t *testing.T) {
 	s := openStore(t, path)
 	release := sqlite.HoldReader(t.Context(), s)
 	defer release()
-	text := strings.Repeat("x", 40_000)
+	text := strings.Repeat("x", 30_000)
 	longest := int64(0)
 	for i := range written / len(text) {
 		b := newcomer(i)
 		b.Sessions[0].Create.Metadata = map[string]string{"padding": text[:10_000]}
-		b.Sessions[0].Create.Agent.Config = fmt.Appendf(nil, "%q", text[:20_000])
+		b.Sessions[0].Create.Agent.Config = fmt.Appendf(nil, "%q", text[10_000:])
 		if !sqlite.Recordable(b) {
 			t.Fatal("it is not written down, so this proves nothing")
 		}

@@ -89,7 +89,9 @@ func (s *Store) upgradeOver(ctx context.Context, c *conn) error {
 		// Where nothing is left in the WAL, the store is as it was for good.
 		_, _, walErr := c.db.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 		if is, _ := readVersion(s.path, c); kept != "" && walErr == nil && is == version {
-			err = errors.Join(err, os.Remove(kept))
+			if removeErr := os.Remove(kept); removeErr != nil {
+				return errors.Join(err, removeErr)
+			}
 			s.cfg.TellFunc("the upgrade failed; the store is as it was, and the copy of it was removed")
 		}
 		return err

@@ -113,20 +113,9 @@ func (w *writer) finishMove() {
 
 // emptyWAL moves the whole WAL, and makes the next commit start it over, or cuts it off.
 // Readers and the disk may be in the way; then it is tried again.
-//
-// A reader that begins before all of the WAL was moved reads from it, and so keeps it from starting over. Once all of it is moved, further
-// readers read the database alone: so the second attempt has to wait only for those who are there already. Without it, short reads
-// that overlap without end would be in the way for ever.
 func (w *writer) emptyWAL(mode sqlite3.CheckpointMode) {
 	wl := &w.wal
-	err := w.conn.db.BusyTimeout(readerTimeout)
-	if err == nil {
-		var all bool
-		if all, err = w.move(mode); all && errors.Is(err, sqlite3.BUSY) {
-			_, err = w.move(mode)
-		}
-	}
-	err = errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
+	err := errors.Join(w.moveAndWait(mode), w.conn.db.BusyTimeout(busyTimeout))
 	if err == nil && wl.mustEmpty {
 		err = w.emptyIntents() // what was taken away is in them, too
 	}
@@ -137,6 +126,22 @@ func (w *writer) emptyWAL(mode sqlite3.CheckpointMode) {
 	if mode == sqlite3.CHECKPOINT_TRUNCATE {
 		wl.mustEmpty = false
 	}
+}
+
+// moveAndWait moves the whole WAL, and waits for readers that are in the way, for a moment.
+//
+// A reader that begins before all of the WAL was moved reads from it, and so keeps it from starting over. Once all of it is moved, further
+// readers read the database alone: so the second attempt has to wait only for those who are there already. Without it, short reads
+// that overlap without end would be in the way for ever.
+func (w *writer) moveAndWait(mode sqlite3.CheckpointMode) error {
+	if err := w.conn.db.BusyTimeout(readerTimeout); err != nil {
+		return err
+	}
+	all, err := w.move(mode)
+	if all && errors.Is(err, sqlite3.BUSY) {
+		_, err = w.move(mode)
+	}
+	return err
 }
 
 // renewWALIfDue makes the WAL durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,14 +31,18 @@ func (w *writer) close() error {
 	if w.walHealth.lostErr() == nil {
 		err = errors.Join(err, w.moveAtLast())
 	}
-	if w.conn == nil {
-		return cmp.Or(err, w.walHealth.lostErr())
-	}
 	w.checkWALAfterFailure()
-	switch lost := w.walHealth.lostErr(); {
+	lost := w.walHealth.lostErr()
+	if lost != nil {
+		err = lost // which is why the rest failed, and says what to do
+	}
+	if w.conn == nil {
+		return err
+	}
+	switch {
 	case lost != nil:
 		// SQLite would take it for a WAL of which all was moved, and take it away.
-		err = cmp.Or(errors.Join(err, w.conn.keepWAL()), lost)
+		err = errors.Join(err, w.conn.keepWAL())
 	case w.wal.mustRenew:
 		forgetErr := forgetMoved(w.store.path)
 		if errors.Is(forgetErr, fs.ErrNotExist) {
@@ -67,13 +70,10 @@ func (w *writer) moveAtLast() error {
 			return err
 		}
 	}
-	err := w.conn.db.BusyTimeout(readerTimeout)
-	if err == nil {
-		_, err = w.move(sqlite3.CHECKPOINT_TRUNCATE)
-	}
+	err := w.moveAndWait(sqlite3.CHECKPOINT_TRUNCATE)
 	switch {
 	case errors.Is(err, sqlite3.BUSY):
-		return nil // another process reads, and takes it away in the end
+		return nil // another process reads: who opens the store next does it
 	case err == nil && w.wal.mustEmpty:
 		// Where another process has the store open, the intents stay, too.
 		return w.emptyIntents()

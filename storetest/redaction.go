@@ -216,7 +216,9 @@ func redactCopies(f *fixture) {
 	}
 	f.change(state)
 	f.change(redact(home, 3))
-	for _, turn := range get(f, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) { return s.OpenTurns(ctx, all, home) }) {
+	open := get(f, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) { return s.OpenTurns(ctx, all, home) })
+	f.equal("open turns", 2, len(open))
+	for _, turn := range open {
 		f.equal(fmt.Sprintf("%s has no state any more", turn.ID), turn.ID == "t1", len(turn.Opaque) == 0)
 	}
 	for _, turn := range []parley.TurnID{"t1", "t2"} {

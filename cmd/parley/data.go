@@ -88,7 +88,7 @@ func (a *app) storePath() (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", parley.Errorf(parley.CodeNotFound, "there is no store at %s; name the folder it is in with --data or PARLEY_DATA", path)
 	case err != nil:
-		return "", parley.Errorf(parley.CodeUnavailable, "cannot read the store: %v", err)
+		return "", parley.Errorf(parley.CodeUnavailable, "cannot look at the store: %v; run Parley as the user whose folder it is, or name another with --data", err)
 	}
 	return path, nil
 }

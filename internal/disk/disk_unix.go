@@ -42,15 +42,15 @@ func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 // replaces. Otherwise root, who replaces it once, would lock out the daemon that
 // uses it.
 func KeepOwner(path string, old fs.FileInfo) error {
-	if err := os.Chmod(path, old.Mode().Perm()); err != nil {
+	if err := TakeOwner(path, old); err != nil {
 		return err
 	}
-	return TakeOwner(path, old)
+	return os.Chmod(path, old.Mode().Perm())
 }
 
 // TakeOwner gives the file or folder at path the owner and the group of another, if
-// it has different ones. A group that its owner is not in, and so may not give, is
-// left as it is.
+// it has different ones. Where only the group differs and cannot be given, because its
+// owner is not in it or the file system has none, it is left as it is.
 func TakeOwner(path string, other fs.FileInfo) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -61,11 +61,10 @@ func TakeOwner(path string, other fs.FileInfo) error {
 	if !ok || !ok2 || is.Uid == want.Uid && is.Gid == want.Gid {
 		return nil
 	}
-	err = os.Lchown(path, int(want.Uid), int(want.Gid))
-	if is.Uid == want.Uid && errors.Is(err, fs.ErrPermission) {
-		return nil
+	if err := os.Lchown(path, int(want.Uid), int(want.Gid)); err != nil && is.Uid != want.Uid {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Links gives how many names a file has.

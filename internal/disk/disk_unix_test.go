@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parley-run/parley/internal/disk"
+	"github.com/parley-run/parley/internal/soak"
 )
 
 // TestWriteFile_Group: who replaces a file that others read as members of its group leaves it to them.
@@ -24,8 +25,7 @@ func TestWriteFile_Group(t *testing.T) {
 	}
 	other := slices.IndexFunc(groups, func(g int) bool { return g != os.Getegid() })
 	if other < 0 {
-		t.Log("this user is in one group alone, so that every file has it")
-		groups, other = []int{os.Getegid()}, 0
+		soak.SkipOrFail(t, "this user is in one group alone, so that every file has it")
 	}
 	path := filepath.Join(t.TempDir(), "shared")
 	if err := os.WriteFile(path, []byte("one"), 0o640); err != nil {
