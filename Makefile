@@ -20,8 +20,9 @@ LDFLAGS := -X main.version=$(VERSION)
 RACE := -race '-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false' \
 	'-gcflags=github.com/tiktoken-go/tokenizer/codec=-race=false'
 
-# A program that watches for races sleeps for a second when it ends, in case others still run into one. Tests end thousands of programs.
-export GORACE ?= atexit_sleep_ms=20
+# A program that watches for races sleeps for a second when it ends, in case others still run into one, and maps its notes on a
+# piece of memory anew where that is large. Tests end thousands of programs, and stores have large buffers: half of the time was the system's.
+export GORACE ?= atexit_sleep_ms=20 clear_shadow_mmap_threshold=67108864
 
 # Packages and flags for one-off runs: make test PKG=./sqlite ARGS='-run Fork -v'
 PKG  ?= ./...
