@@ -27,7 +27,7 @@ func TestOSFile_Refused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = probe.Write([]byte("less"))
+	_, err = probe.WriteString("less")
 	refuses := errors.Is(err, syscall.EINVAL) // some file systems take it all the same
 	t.Logf("past the system's memory: %t, and refuses: %t", direct, refuses)
 	if err := probe.Close(); err != nil {
