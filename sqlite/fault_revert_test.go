@@ -218,23 +218,19 @@ func TestFaultReverts_Closed(t *testing.T) { //nolint:tparallel // one after the
 			r := newRig(t, seed+i)
 			r.start()
 			r.startAlone()
-			// What is small has an intent, so the mover alone syncs the WAL, but for its header.
 			n := 0
-			small := func() {
+			commitSmall := func() {
 				n++
-				b := newcomer(n)
-				b.Sessions[0].Session = parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, n))
-				b.Sessions[0].Create.Metadata = map[string]string{"padding": strings.Repeat("x", 10_000)}
-				commit(t, r.store, b)
+				commit(t, r.store, smallBatch(n))
 			}
-			small()
+			commitSmall()
 			started, goOn := make(chan struct{}), make(chan struct{})
 			rule := reverted
 			rule.Err = sqlite3.IOERR_FSYNC
 			rule.Do = func() { close(started); <-goOn }
 			r.faults.Inject(rule)
 			for isAtIt := false; !isAtIt; {
-				small()
+				commitSmall()
 				select {
 				case <-started:
 					isAtIt = true
@@ -263,7 +259,7 @@ func TestFaultReverts_Closed(t *testing.T) { //nolint:tparallel // one after the
 				t.Fatalf("seed %d: nothing acknowledged is gone, but: %v", seed+i, err)
 			}
 			for id := 1; id <= n; id++ {
-				if _, err := r.store.Session(t.Context(), parley.SeeAll(), parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, id))); err != nil {
+				if _, err := r.store.Session(t.Context(), parley.SeeAll(), smallSession(id)); err != nil {
 					t.Fatalf("seed %d: of %d acknowledged sessions: %v", seed+i, n, err)
 				}
 			}
@@ -287,13 +283,8 @@ func TestFaultReverts_InGroup(t *testing.T) { //nolint:tparallel // one after th
 			r := newRig(t, seed+i)
 			r.start()
 			r.startAlone()
-			smallSession := func(n int) parley.SessionID { return parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, n)) }
-			// What is small has an intent, so the mover alone syncs the WAL, but for its header.
 			small := func(n int) error {
-				b := newcomer(n)
-				b.Sessions[0].Session = smallSession(n)
-				b.Sessions[0].Create.Metadata = map[string]string{"padding": strings.Repeat("x", 10_000)}
-				_, err := r.store.Commit(t.Context(), b)
+				_, err := r.store.Commit(t.Context(), smallBatch(n))
 				return err
 			}
 			if err := small(0); err != nil {
@@ -332,6 +323,18 @@ func TestFaultReverts_InGroup(t *testing.T) { //nolint:tparallel // one after th
 	if losses == 0 {
 		t.Error("nothing was lost: this proves nothing")
 	}
+}
+
+// smallBatch makes a session of a number that is no part of the load. It has an intent, so the mover alone syncs the WAL for it, but for the header.
+func smallBatch(n int) parley.Batch {
+	b := newcomer(n)
+	b.Sessions[0].Session = smallSession(n)
+	b.Sessions[0].Create.Metadata = map[string]string{"padding": strings.Repeat("x", 10_000)}
+	return b
+}
+
+func smallSession(n int) parley.SessionID {
+	return parley.SessionID(fmt.Sprintf("%s:small-%d", redacted, n))
 }
 
 // startAlone opens the store anew, so that nobody has read from it, and what follows is no crowd.
