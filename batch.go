@@ -66,10 +66,9 @@ type SessionChange struct {
 	Deliveries []DeliveryChange
 	// Notices are added or consumed.
 	Notices []NoticeChange
-	// Redact takes away the bodies of these events and every copy of them. An open
-	// turn that a message is of loses its opaque state, which may have a copy, too;
-	// who runs it may write that again.
-	// Only redactable types can be named.
+	// Redact takes away the bodies of these events and every copy of them. Only
+	// redactable types can be named. With a message of an open turn goes the turn's
+	// opaque state, which may hold a copy; its runner may write it again.
 	Redact []uint64
 	// Delete removes the session, at the end. Its inputs stay as names without
 	// content, so that what comes again is still known: those that were open are

@@ -53,26 +53,6 @@ func TestAfterFailure_RedactedTextLeaves(t *testing.T) {
 	}
 }
 
-// TestRedactedTextLeavesAtClose: what was redacted while another process read is in no file when the store is closed, though that process still has
-// it open, and so nothing is taken away.
-func TestRedactedTextLeavesAtClose(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "parley.db")
-	s := openStore(t, path)
-	commit(t, s, said("cli:a", "<<secret>>"))
-	reader := openWith(t, path, sqlite.Config{ReadOnly: true})
-	release := sqlite.HoldReader(t.Context(), reader)
-	commit(t, s, redact("cli:a", 1))
-	release()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
-		t.Errorf("the text is in %v", names)
-	}
-}
-
 // TestAfterFailure_Readers: a reader that stays does not keep the store from going on after a failure.
 func TestAfterFailure_Readers(t *testing.T) {
 	t.Parallel()

@@ -2,22 +2,23 @@ package sqlite
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parley-run/parley"
 )
 
 // tx is one batch inside a transaction.
 type tx struct {
-	c        *conn
-	pos      uint64                      // of the last event
-	wrote    bool                        // there is something to commit
-	tookAway bool                        // what was read before may be gone: its pages leave the WAL, and nothing of it is kept
-	forget   bool                        // what is known of other sessions may be wrong now
-	unused   []parley.Key                // keys that may have lost their last session
-	blobs    map[parley.BlobHandle]int64 // numbers of those that the batch's media name
-	heads    []*head
-	known    knownHeads
-	result   *parley.Result
+	c      *conn
+	pos    uint64                      // of the last event
+	wrote  bool                        // there is something to commit
+	scrub  bool                        // text that was taken away may be in the WAL or the intents, and events in memory that are not there any more
+	forget bool                        // what is known of other sessions may be wrong now
+	unused []parley.Key                // keys that may have lost their last session
+	blobs  map[parley.BlobHandle]int64 // numbers of those that the batch's media name
+	heads  []*head
+	known  knownHeads
+	result *parley.Result
 }
 
 // apply carries the batch out, in the order [parley.Batch] promises. That an
@@ -67,13 +68,14 @@ func (p *prepared) apply(t *tx) error {
 }
 
 // findDuplicate looks for an admitted input that is there already, and makes it
-// the result. The same name with other content is a conflict.
+// the result. The same name with other content is a conflict. A batch that is refused, or is a duplicate, may have what was taken away, and with
+// it the intents.
 func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
-	ofWhatIsGone, err := p.isOfWhatIsGone(t)
+	repeats, err := p.mayRepeatWhatIsGone(t)
 	if err != nil {
 		return false, err
 	}
-	t.tookAway = t.tookAway || ofWhatIsGone
+	t.scrub = t.scrub || repeats
 	for i := range p.changes {
 		for j := range p.changes[i].inputs {
 			ref := p.changes[i].Admit[j].Ref
@@ -87,8 +89,7 @@ func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
 			if !isThere {
 				continue
 			}
-			// What was taken away has come again, and may be in the intents.
-			t.tookAway = t.tookAway || gone || len(hash) == 0
+			t.scrub = t.scrub || gone || len(hash) == 0
 			switch {
 			case found || refusal != nil: // the first is the answer
 			case len(hash) > 0 && !bytes.Equal(hash, p.changes[i].inputs[j].hash):
@@ -106,9 +107,9 @@ func (p *prepared) findDuplicate(t *tx) (found bool, refusal error) {
 	return found, refusal
 }
 
-// isOfWhatIsGone reports whether a batch is of a session that is not there, or expects an event that was taken away. It is refused, and
-// may have what they said: whoever made it has read that before.
-func (p *prepared) isOfWhatIsGone(t *tx) (bool, error) {
+// mayRepeatWhatIsGone reports whether a batch is of a session that is not there, or expects an event to be intact that is not. Such a batch is
+// refused, but its intent may hold text that was read before it was taken away.
+func (p *prepared) mayRepeatWhatIsGone(t *tx) (bool, error) {
 	for _, e := range p.Expect {
 		if e, ok := e.(parley.EventIntact); ok {
 			if intact, err := t.intact(e); !intact && (err == nil || refused(err)) {
@@ -120,11 +121,11 @@ func (p *prepared) isOfWhatIsGone(t *tx) (bool, error) {
 	}
 	for i := range p.changes {
 		of := p.changes[i].Session
-		if create := p.changes[i].Create; create != nil {
-			if create.Fork == nil {
-				continue
-			}
+		if create := p.changes[i].Create; create != nil && create.Fork != nil {
 			of = create.Fork.Session
+		}
+		if p.creates(of) {
+			continue
 		}
 		if _, err := t.head(of); refused(err) {
 			return true, nil
@@ -133,4 +134,9 @@ func (p *prepared) isOfWhatIsGone(t *tx) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// creates reports whether the batch makes a session of that name.
+func (p *prepared) creates(id parley.SessionID) bool {
+	return slices.ContainsFunc(p.changes, func(c change) bool { return c.Create != nil && c.Session == id })
 }

@@ -105,7 +105,7 @@ func (t *tx) rebuild(at time.Time, id parley.SessionID) error {
 	if err != nil {
 		return err
 	}
-	t.wrote, t.tookAway = true, true // events may have been kept as if there were more of them
+	t.wrote, t.scrub = true, true // events may have been kept as if there were more of them
 	var tally parley.Tally
 	h.lastSeq = h.parentSeq
 	first, last := restOfLog(h.nr, 0)

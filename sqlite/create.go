@@ -14,15 +14,15 @@ import (
 // one.
 func (s *Store) create(ctx context.Context) error {
 	made := &Store{path: s.path + ".new", cfg: s.cfg, vfs: s.vfs, writerVFS: s.writerVFS}
-	if err := made.build(ctx); err != nil {
-		return notOpened("cannot make the store", errors.Join(err, removeStore(made.path)))
+	err := made.build(ctx)
+	if err == nil {
+		err = os.Rename(made.path, s.path)
 	}
-	err := os.Rename(made.path, s.path)
 	if err == nil {
 		err = disk.SyncFolder(filepath.Dir(s.path))
 	}
 	if err != nil {
-		return notOpened("cannot make the store", errors.Join(err, removeStore(made.path)))
+		return openError("cannot make the store", errors.Join(err, removeStore(made.path)))
 	}
 	return nil
 }

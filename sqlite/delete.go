@@ -9,7 +9,7 @@ import (
 
 // delete removes a session and all that belongs to it alone.
 func (t *tx) delete(at time.Time, h *head) error {
-	t.tookAway, t.forget = true, true
+	t.scrub, t.forget = true, true
 	t.heads = slices.DeleteFunc(t.heads, func(other *head) bool { return other == h })
 	if err := t.forgetInputs(h); err != nil {
 		return err

@@ -49,16 +49,14 @@ func translate(op string, err error) error {
 	return e
 }
 
-// notOpened says what could not be done with a store that is to be opened, why, and what to do where that is known.
-func notOpened(what string, err error) error {
+// openError says what could not be done with a store that is to be opened, why, and what to do where that is known.
+func openError(what string, err error) error {
 	said := translate(opOpen, fmt.Errorf("%s: %w", what, err))
 	if parley.CodeOf(said) == parley.CodeInternal {
 		return &parley.Error{Code: parley.CodeUnavailable, Op: opOpen, Message: what, Err: err}
 	}
 	return said
 }
-
-const cannotRead = "cannot read the store"
 
 // damaged reports whether err says that the file is not as SQLite has written it.
 func damaged(err error) bool {

@@ -109,7 +109,7 @@ func TestFaultReverts_Killed(t *testing.T) {
 		}
 		r.cut()
 	}
-	t.Logf("%d logs had lost something", lost)
+	t.Logf("%d WALs had lost something", lost)
 	if lost == 0 {
 		t.Error("nothing was lost: this proves nothing")
 	}
@@ -267,9 +267,9 @@ func TestFaultReverts_Closed(t *testing.T) { //nolint:tparallel // one after the
 			r.cut()
 		})
 	}
-	t.Logf("%d logs had lost everything", allLost)
+	t.Logf("%d WALs had lost everything", allLost)
 	if allLost == 0 {
-		t.Error("no log has lost everything: this proves nothing")
+		t.Error("no WAL has lost everything: this proves nothing")
 	}
 }
 

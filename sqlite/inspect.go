@@ -18,6 +18,8 @@ import (
 // applicationID marks a SQLite file as a store of Parley ("PARL").
 const applicationID = 0x5041524C
 
+const cannotRead = "cannot read the store"
+
 // inspect looks at the file at path before SQLite does, so that what is not
 // ours stays untouched. It reports whether there is a store. What SQLite has in
 // its WAL it cannot see; readVersion looks again.
@@ -38,7 +40,7 @@ func inspect(path string, key []byte) (found bool, err error) {
 		return false, invalid("the store %s is not there, but a part of it is, %s; put the store back, or move what begins with %s away to begin anew",
 			path, left, filepath.Base(path)+"-")
 	case err != nil:
-		return false, notOpened(cannotRead, err)
+		return false, openError(cannotRead, err)
 	case info.IsDir():
 		return false, invalid("%s is a folder; a store is a file", path)
 	case info.Size() == 0:
@@ -100,7 +102,7 @@ func leftBeside(path string) (name string, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist), suffix == walIndexSuffix: // which says nothing by itself
 		case err != nil:
-			return "", notOpened(cannotRead, err)
+			return "", openError(cannotRead, err)
 		case info.Size() > 0:
 			return path + suffix, nil
 		}
@@ -157,13 +159,13 @@ func readHeader(path string, key []byte) (header []byte, err error) {
 func readHeaderOnce(path string, key []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, notOpened(cannotRead, err)
+		return nil, openError(cannotRead, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	page := make([]byte, pageBytes)
 	n, err := io.ReadFull(f, page)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, notOpened(cannotRead, err)
+		return nil, openError(cannotRead, err)
 	}
 	plain := bytes.HasPrefix(page[:n], magic)
 	switch {
@@ -214,7 +216,7 @@ func Encrypted(path string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, notOpened(cannotRead, err)
+		return false, openError(cannotRead, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	begin := make([]byte, len(magic))
@@ -222,7 +224,7 @@ func Encrypted(path string) (bool, error) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return false, nil
 		}
-		return false, notOpened(cannotRead, err)
+		return false, openError(cannotRead, err)
 	}
 	return !bytes.Equal(begin, magic), nil
 }
@@ -237,7 +239,7 @@ func checkLength(path string, header []byte) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return notOpened(cannotRead, err)
+		return openError(cannotRead, err)
 	}
 	pages := int64(binary.BigEndian.Uint32(header[28:]))
 	if info.Size() < pageSize(header)*pages {

@@ -18,7 +18,7 @@ import (
 // Sizes of the files of intents.
 const (
 	switchFileBytes = 2 << 20   // from this size on the other file is written, as soon as it is free
-	syncFileBytes   = 16 << 20  // from this size on the WAL is synced for that: moves, which do that, may be kept from it for long
+	syncFileBytes   = 16 << 20  // from this size on the WAL is synced so that it is: long reads may keep moves, which do that, from it
 	growIntentBytes = 256 << 10 // a file grows by this much at least
 
 	// intentBlock is what is written at least. Each write begins with a block, so that it can go to the disk as it is.
@@ -50,10 +50,10 @@ type intents struct {
 	gap         bool // numbers may be missing before the next record: what had them was given up
 	buf         []byte
 
-	walSyncedTo atomic.Uint64 // the WAL was synced with the records up to this one
-	durable     watermark     // the records up to this one need not be waited for: they are durable, or what was applied is in doubt
-	reliedOn    atomic.Bool   // commits rely on them: no write has failed since one succeeded, or since the store was opened
-	tooLong     atomic.Bool   // the WAL is to be synced, so that a file is free
+	walSyncedTo  atomic.Uint64 // the WAL was synced with the records up to this one
+	durable      watermark     // the records up to this one need not be waited for: they are durable, or what was applied is in doubt
+	reliedOn     atomic.Bool   // commits rely on them: no write has failed since one succeeded, or since the store was opened
+	wantsWALSync atomic.Bool   // so that a file can start over; the writer does that
 }
 
 // intentFile is one of the two files.
@@ -139,7 +139,7 @@ func (in *intents) fileToWrite() (*intentFile, error) {
 			f.room = 0
 		}
 	} else if f.size >= syncFileBytes {
-		in.tooLong.Store(true)
+		in.wantsWALSync.Store(true)
 	}
 	if f.sideFile != nil {
 		return f, nil

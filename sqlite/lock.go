@@ -20,7 +20,7 @@ type fileLock struct{ f *os.File }
 func takeLock(path string) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, notOpened("cannot lock the store", err)
+		return nil, openError("cannot lock the store", err)
 	}
 	if err := lockSoon(f); err != nil {
 		holder := "another process"

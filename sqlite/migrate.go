@@ -108,7 +108,7 @@ func (s *Store) keepCopy(c *conn, version int) (kept string, err error) {
 	}
 	kept = fmt.Sprintf("%s.format%d-%s", s.path, version, time.Now().UTC().Format("20060102T150405.000000Z"))
 	if err := copyFile(s.path, kept); err != nil {
-		return "", notOpened("the store has to be upgraded, but no copy of it could be kept", err)
+		return "", openError("the store has to be upgraded, but no copy of it could be kept", err)
 	}
 	s.cfg.TellFunc(fmt.Sprintf("upgrading the store from format %d to %d; the store as it was is kept in %s; "+
 		"to go back, stop Parley, put that file in place of %s, remove %s-* (what the newer one has left there), and use the Parley that wrote it",

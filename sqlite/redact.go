@@ -26,7 +26,7 @@ func (t *tx) redact(at time.Time, h *head, seq uint64) error {
 	if !ok {
 		return notFound("session %q has no event %d", h.id, seq)
 	}
-	t.tookAway = true
+	t.scrub = true
 	copies, err := t.redactEvent(at, h, place{log: logOf(id), seq: seq})
 	for _, p := range copies {
 		if err != nil {
@@ -96,7 +96,7 @@ func (t *tx) redactInput(p place, ref parley.InputRef) ([]place, error) {
 	return []place{{log: p.log, seq: shown}}, nil
 }
 
-// redactMessage empties the journalled results of a message, and the state of its turn, which may have the message in the form of a
+// redactMessage empties the journalled results of a message, and the opaque state of its turn, which may have the message in the form of a
 // provider; the inputs it shows are copies.
 func (t *tx) redactMessage(p place, turn parley.TurnID, m *parley.Message) (copies []place, err error) {
 	if err := t.c.exec(`UPDATE turns SET opaque = NULL WHERE session = ? AND id = ? AND opaque IS NOT NULL`, p.log, turn); err != nil {

@@ -13,7 +13,8 @@ import (
 type request struct {
 	apply func(*tx) error
 	// findDuplicate, if set, reports whether the request was carried out
-	// before. That counts before anything else that may be wrong with it.
+	// before. That counts before anything else that may be wrong with it. It is called
+	// for each request that is refused.
 	findDuplicate func(*tx) (bool, error)
 	size          int
 	mayWait       bool          // for others, up to maxWait

@@ -238,8 +238,28 @@ func TestRedactedTextLeavesWhileReadersOverlap(t *testing.T) {
 	})
 }
 
+// TestRedactedTextLeavesAtClose: what was redacted while another process read is in no file when the store is closed, though that process still has
+// it open, and so nothing is taken away.
+func TestRedactedTextLeavesAtClose(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "parley.db")
+	s := openStore(t, path)
+	commit(t, s, said("cli:a", "<<secret>>"))
+	reader := openWith(t, path, sqlite.Config{ReadOnly: true})
+	release := sqlite.HoldReader(t.Context(), reader)
+	commit(t, s, redact("cli:a", 1))
+	release()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := filesWith(t, dir, "<<secret>>"); len(names) > 0 {
+		t.Errorf("the text is in %v", names)
+	}
+}
+
 // TestRedactedTextDoesNotComeAgain: a message that was taken away, and is sent once more by who does not know of that, is told to be there already
-// and leaves nothing behind.
+// and leaves nothing behind. Nor does a change that comes too late, and is refused.
 func TestRedactedTextDoesNotComeAgain(t *testing.T) {
 	t.Parallel()
 	for name, takeAway := range map[string]parley.SessionChange{

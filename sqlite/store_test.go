@@ -27,8 +27,8 @@ func harness() storetest.Harness {
 		Open: func(t testing.TB, dir string) parley.Store {
 			return openWith(t, filepath.Join(dir, "parley.db"), config(dir))
 		},
-		Newest: sqlite.NewestVersion(),
-		MoveTo: func(t testing.TB, dir string, format int) {
+		NewestFormat: sqlite.NewestVersion(),
+		MigrateTo: func(t testing.TB, dir string, format int) {
 			if err := sqlite.MigrateTo(t.Context(), filepath.Join(dir, "parley.db"), config(dir), format); err != nil {
 				t.Fatal(err)
 			}

@@ -115,7 +115,7 @@ func (w *writer) finishMove() {
 // Readers and the disk may be in the way; then it is tried again.
 func (w *writer) emptyWAL(mode sqlite3.CheckpointMode) {
 	wl := &w.wal
-	err := errors.Join(w.moveAndWait(mode), w.conn.db.BusyTimeout(busyTimeout))
+	err := w.moveDespiteReaders(mode)
 	if err == nil && wl.mustEmpty {
 		err = w.emptyIntents() // what was taken away is in them, too
 	}
@@ -128,12 +128,12 @@ func (w *writer) emptyWAL(mode sqlite3.CheckpointMode) {
 	}
 }
 
-// moveAndWait moves the whole WAL, and waits for readers that are in the way, for a moment.
+// moveDespiteReaders moves the whole WAL, and waits for readers that are in the way, for a moment.
 //
 // A reader that begins before all of the WAL was moved reads from it, and so keeps it from starting over. Once all of it is moved, further
 // readers read the database alone: so the second attempt has to wait only for those who are there already. Without it, short reads
 // that overlap without end would be in the way for ever.
-func (w *writer) moveAndWait(mode sqlite3.CheckpointMode) error {
+func (w *writer) moveDespiteReaders(mode sqlite3.CheckpointMode) error {
 	if err := w.conn.db.BusyTimeout(readerTimeout); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (w *writer) moveAndWait(mode sqlite3.CheckpointMode) error {
 	if all && errors.Is(err, sqlite3.BUSY) {
 		_, err = w.move(mode)
 	}
-	return err
+	return errors.Join(err, w.conn.db.BusyTimeout(busyTimeout))
 }
 
 // renewWALIfDue makes the WAL durable after a failure, and has all of it moved again. After a failed sync the operating system may take pages for

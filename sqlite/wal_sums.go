@@ -11,7 +11,7 @@ import (
 // walSums follows the sums of a WAL: those of its header, and of each frame together with all before it. So it
 // tells how many of its frames are as they were written.
 type walSums struct {
-	begun     bool    // there was a header
+	begun     bool    // the header was given
 	bigEndian bool    // the words that are summed
 	salt      [8]byte // frames of an earlier use of the WAL have another
 	s0, s1    uint32
@@ -62,7 +62,7 @@ func (s *walSums) isSum(sum []byte) bool {
 }
 
 // sum adds pairs of words, as the format of the WAL has it. The race detector would look at every byte of a buffer that is nobody else's, and
-// take most of the time of a start for that.
+// take most of the time of a start for that; it would again if the words were put together by calls.
 //
 //go:norace
 func (s *walSums) sum(data []byte) {

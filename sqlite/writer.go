@@ -134,7 +134,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 		t := &tx{c: w.conn, pos: pos, known: w.known, result: &r.result}
 		switch err := apply(r, t); {
 		case err == nil:
-			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.tookAway
+			pos, wrote, scrub = t.pos, wrote || t.wrote, scrub || t.scrub
 			if t.wrote {
 				w.known.remember(t)
 			}
@@ -149,7 +149,7 @@ func (w *writer) attempt(g *group, apply func(*request, *tx) error) error {
 			return translate("commit", errors.Join(err, w.giveUp()))
 		default:
 			r.err, r.result = translate("commit", err), parley.Result{}
-			wrote, scrub = wrote || r.failed() && r.number != 0, scrub || t.tookAway
+			wrote, scrub = wrote || r.failed() && r.number != 0, scrub || t.scrub
 		}
 	}
 	w.wal.mustEmpty = w.wal.mustEmpty || scrub // also if it fails: it may be there all the same
@@ -264,13 +264,13 @@ func (w *writer) applyBehindSavepoint(r *request, t *tx) error {
 }
 
 // tend does what no request asks for: it puts things right after a failure, if no commit has done so for a while, tries intents again
-// that could not be written, and moves the WAL.
+// that could not be written, keeps them short, and moves the WAL.
 func (w *writer) tend() {
 	if w.conn == nil || w.isInDoubt() {
 		w.reopenWhenDue()
 	} else {
 		w.retryIntents()
-		w.shortenIntents()
+		w.syncWALForIntents()
 	}
 	w.tendWAL()
 	if w.conn != nil && w.walHealth.lostErr() != nil {

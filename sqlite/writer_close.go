@@ -70,12 +70,12 @@ func (w *writer) moveAtLast() error {
 			return err
 		}
 	}
-	err := w.moveAndWait(sqlite3.CHECKPOINT_TRUNCATE)
+	err := w.moveDespiteReaders(sqlite3.CHECKPOINT_TRUNCATE)
 	switch {
 	case errors.Is(err, sqlite3.BUSY):
 		return nil // another process reads: who opens the store next does it
 	case err == nil && w.wal.mustEmpty:
-		// Where another process has the store open, the intents stay, too.
+		// Where another process has the store open, the WAL stays, and so do the intents.
 		return w.emptyIntents()
 	}
 	return err

@@ -10,31 +10,31 @@ import (
 var migrationTests = []test{
 	{"down to each format and up again", func(f *fixture) {
 		f.needsFormats()
-		for format := f.h.Newest - 1; format >= 1; format-- {
-			migrateAndBack(f, fmt.Sprintf("format %d", format), format)
+		for format := f.h.NewestFormat - 1; format >= 1; format-- {
+			downAndUp(f, fmt.Sprintf("format %d", format), format)
 		}
 	}},
 	{"down step by step, and up again at once", func(f *fixture) {
 		f.needsFormats()
 		var steps []int
-		for format := f.h.Newest - 1; format >= 1; format-- {
+		for format := f.h.NewestFormat - 1; format >= 1; format-- {
 			steps = append(steps, format)
 		}
-		migrateAndBack(f, "all the way", steps...)
+		downAndUp(f, "all the way", steps...)
 	}},
 }
 
 // needsFormats fails the test if nobody said how to get to an older format.
 func (f *fixture) needsFormats() {
 	f.Helper()
-	if f.h.MoveTo == nil || f.h.Newest < 2 {
+	if f.h.MigrateTo == nil || f.h.NewestFormat < 2 {
 		f.Fatal("the harness does not say how a store gets to an older format")
 	}
 }
 
-// migrateAndBack takes a store to formats one after the other and opens it, which upgrades it. What every format can hold is what it was, and the
+// downAndUp takes a store to formats one after the other and opens it, which upgrades it. What every format can hold is what it was, and the
 // store works on as if nothing had been. Each time that happens to other sessions, and to those of before.
-func migrateAndBack(f *fixture, name string, formats ...int) {
+func downAndUp(f *fixture, name string, formats ...int) {
 	f.Helper()
 	id := func(s string) parley.SessionID {
 		return parley.SessionID(fmt.Sprintf("cli:%s-%d-%d", s, formats[0], len(formats)))
@@ -65,7 +65,7 @@ func migrateAndBack(f *fixture, name string, formats ...int) {
 		if err := f.store.Close(); err != nil {
 			f.Fatalf("%s: Close: %v", name, err)
 		}
-		f.h.MoveTo(f.T, f.dir, format)
+		f.h.MigrateTo(f.T, f.dir, format)
 	}
 	f.open()
 	for i, is := range look() {

@@ -62,12 +62,12 @@ func (o *oracle) erase(e *oracleEvent) {
 		}
 	}
 	if isMessage && o.alive(e.Session, e.writer) {
-		o.sessions[e.Session].eraseJournal(e.Turn, m.Parts)
+		o.sessions[e.Session].eraseFromTurn(e.Turn, m.Parts)
 	}
 }
 
-// eraseJournal clears the results in the journal that a message copied, and the state of its turn.
-func (s *oracleSession) eraseJournal(turn parley.TurnID, parts []parley.Part) {
+// eraseFromTurn clears the results in the journal that a message copied, and the opaque state of its turn.
+func (s *oracleSession) eraseFromTurn(turn parley.TurnID, parts []parley.Part) {
 	if t, known := s.turns[turn]; known {
 		t.Opaque = nil
 		s.turns[turn] = t

@@ -13,10 +13,10 @@ import (
 // pages more are what a deeper tree takes. Sessions that were used are idle, too: what a store keeps of them for the next use is bounded.
 func testIdleIsFree(f *fixture) {
 	const (
-		few, many = 100, 2000
-		deeper    = 8       // pages
-		late      = 8       // goroutines, and files, that a store begins to need only after a while
-		kept      = 2 << 20 // bytes of memory that a store may keep for sessions that were used
+		few, many   = 100, 2000
+		morePages   = 8       // pages
+		moreHandles = 8       // goroutines, and files, that a store begins to need only after a while
+		moreBytes   = 2 << 20 // bytes of memory that a store may keep for sessions that were used
 	)
 	f.change(newSession(home))
 	grow := func(from, to int) {
@@ -76,29 +76,29 @@ func testIdleIsFree(f *fixture) {
 	grow(0, few)
 	before := costsOfReads()
 	use(0, few)
-	held := holdings()
+	ofFew := takeFootprint()
 	grow(few, many)
 	use(few, many)
-	heldThen := holdings()
+	ofMany := takeFootprint()
 	after := costsOfReads()
-	f.Logf("with %d: %v, %+v; with %d: %v, %+v", few, before, held, many, after, heldThen)
+	f.Logf("with %d: %v, %+v; with %d: %v, %+v", few, before, ofFew, many, after, ofMany)
 	for name, cost := range after {
-		if cost > before[name]+deeper {
+		if cost > before[name]+morePages {
 			f.Errorf("%s costs %d with %d sessions, and %d with %d", name, cost, many, before[name], few)
 		}
 	}
-	if heldThen.goroutines > held.goroutines+late || heldThen.files > held.files+late || heldThen.memory > held.memory+kept {
-		f.Errorf("%d sessions that were used hold %+v, %d hold %+v", many, heldThen, few, held)
+	if ofMany.goroutines > ofFew.goroutines+moreHandles || ofMany.files > ofFew.files+moreHandles || ofMany.memory > ofFew.memory+moreBytes {
+		f.Errorf("%d sessions that were used hold %+v, %d hold %+v", many, ofMany, few, ofFew)
 	}
 }
 
-// held is what a process holds.
-type held struct {
+// footprint is what a process holds.
+type footprint struct {
 	goroutines, files int
 	memory            uint64 // bytes, without what is garbage
 }
 
-func holdings() held {
+func takeFootprint() footprint {
 	list, err := os.ReadDir("/proc/self/fd") // where there is such a thing
 	if err != nil {
 		list = nil
@@ -107,5 +107,5 @@ func holdings() held {
 	runtime.GC() // what pools have kept goes at the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return held{runtime.NumGoroutine(), len(list), m.HeapAlloc}
+	return footprint{runtime.NumGoroutine(), len(list), m.HeapAlloc}
 }

@@ -209,17 +209,17 @@ func redactCopies(f *fixture) {
 			f.equal("text of "+string(d.ID), "", d.Text)
 		}
 	}
-	var state parley.SessionChange
-	state.Session = home
+	var opaque parley.SessionChange
+	opaque.Session = home
 	for _, turn := range []parley.TurnID{"t1", "t2"} {
-		state.Turns = append(state.Turns, parley.TurnChange{ID: turn, Opaque: []byte("secret")})
+		opaque.Turns = append(opaque.Turns, parley.TurnChange{ID: turn, Opaque: []byte("secret")})
 	}
-	f.change(state)
+	f.change(opaque)
 	f.change(redact(home, 3))
 	open := get(f, func(ctx context.Context, s parley.Store) ([]parley.Turn, error) { return s.OpenTurns(ctx, all, home) })
 	f.equal("open turns", 2, len(open))
 	for _, turn := range open {
-		f.equal(fmt.Sprintf("%s has no state any more", turn.ID), turn.ID == "t1", len(turn.Opaque) == 0)
+		f.equal(fmt.Sprintf("%s has no opaque state", turn.ID), turn.ID == "t1", len(turn.Opaque) == 0)
 	}
 	for _, turn := range []parley.TurnID{"t1", "t2"} {
 		for _, call := range f.calls(turn) {

@@ -35,11 +35,12 @@ type Harness struct {
 	// Check looks below the reads of a store, and says what is wrong there.
 	// Optional. It is called when a test or a sequence has done all it does.
 	Check func(ctx context.Context, s parley.Store) error
-	// Newest is the format of what a store has stored, a number that each migration raises, and
-	// MoveTo brings a store that nobody has open to an older one, by the way back of each migration. Open upgrades it.
-	// [Run] needs them.
-	Newest int
-	MoveTo func(t testing.TB, dir string, format int)
+	// NewestFormat is the format of what a store writes, a number that each migration raises. [Run] wants
+	// two formats or more.
+	NewestFormat int
+	// MigrateTo brings a store that nobody has open to an older format, by the way back of each migration. Open
+	// upgrades it. Run calls it.
+	MigrateTo func(t testing.TB, dir string, format int)
 	// Cost gives what reads have cost since it was last asked, in pages or the
 	// like. Optional; without it the costs of reads are not compared.
 	Cost func(s parley.Store) int64
@@ -54,7 +55,7 @@ type test struct {
 // Run runs the suite: the named tests, those of migrations and, last, [RunRandom]. The promises are tests of their own; see [RunPromise].
 func Run(t *testing.T, h Harness) {
 	runNamed(t, h)
-	t.Run("Migrations", func(t *testing.T) {
+	t.Run("Migrations", func(t *testing.T) { // not by runNamed, which the oracle passes as well: that has no formats
 		t.Parallel()
 		for _, one := range migrationTests {
 			one.start(t, h)

@@ -57,8 +57,8 @@ func TakeOwner(path string, other fs.FileInfo) error {
 		return err
 	}
 	is, ok := info.Sys().(*syscall.Stat_t)
-	want, ok2 := other.Sys().(*syscall.Stat_t)
-	if !ok || !ok2 || is.Uid == want.Uid && is.Gid == want.Gid {
+	want, wantOK := other.Sys().(*syscall.Stat_t)
+	if !ok || !wantOK || is.Uid == want.Uid && is.Gid == want.Gid {
 		return nil
 	}
 	if err := os.Lchown(path, int(want.Uid), int(want.Gid)); err != nil && is.Uid != want.Uid {
