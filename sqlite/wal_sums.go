@@ -89,8 +89,8 @@ func wholeFrames(f io.ReaderAt) (int, error) {
 	return sums.whole, err
 }
 
-// walPartFrames is how many frames of a WAL are read at a time: as many as 32 KiB hold, up to which Go has small objects at hand.
-const walPartFrames = 7
+// walPartFrames is how many frames of a WAL are read at a time.
+const walPartFrames = 32
 
 // eachPartOfWAL gives the WAL part by part: its header, then whole frames, in units that can be written again where it is encrypted.
 func eachPartOfWAL(f io.ReaderAt, visit func(part []byte, at int64) error) error {
